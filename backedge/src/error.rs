@@ -3,6 +3,7 @@
 //! Enters: [`vm::trap::Unwind`], why the machine stopped. Leaves: an [`Error`] that downcasts to what stopped it ([`Trap`], or the host
 //! function's own error) and, where wasm frames were live, to a [`WasmBacktrace`]. A host function's panic resumes here.
 
+use crate::AsContext;
 use std::fmt;
 use std::sync::OnceLock;
 use vm::exception::Thrown;
@@ -51,6 +52,35 @@ pub struct WasmBacktrace {
 }
 
 impl WasmBacktrace {
+    /// The frames that are live now: in a host function those of the guest that called it and of whoever called that, elsewhere none.
+    ///
+    /// ```
+    /// use backedge::{Caller, Engine, Func, Instance, Module, Store, WasmBacktrace};
+    ///
+    /// let engine = Engine::default();
+    /// let module = Module::new(&engine, r#"(module (import "" "" (func $where)) (func $f (export "f") call $where))"#)?;
+    /// let mut store = Store::new(&engine, 0);
+    /// let count = Func::wrap(&mut store, |mut caller: Caller<'_, usize>| {
+    ///     *caller.data_mut() = WasmBacktrace::capture(&caller).frames().len();
+    /// });
+    /// let instance = Instance::new(&mut store, &module, &[count.into()])?;
+    /// instance.get_typed_func::<(), ()>(&mut store, "f")?.call(&mut store, ())?;
+    /// assert_eq!(*store.data(), 1);
+    /// # Ok::<(), backedge::Error>(())
+    /// ```
+    pub fn capture(store: impl AsContext) -> WasmBacktrace {
+        WasmBacktrace::of(store.as_context().0.machine.frames())
+    }
+
+    /// The same: here nothing turns backtraces off.
+    pub fn force_capture(store: impl AsContext) -> WasmBacktrace {
+        WasmBacktrace::capture(store)
+    }
+
+    fn of(frames: Vec<Frame>) -> WasmBacktrace {
+        WasmBacktrace { frames: frames.into_iter().map(|frame| FrameInfo { frame, places: OnceLock::new() }).collect() }
+    }
+
     /// Frames, innermost first.
     pub fn frames(&self) -> &[FrameInfo] {
         &self.frames
@@ -190,6 +220,5 @@ fn with_backtrace(error: Error, frames: Vec<Frame>) -> Error {
     if frames.is_empty() || error.downcast_ref::<WasmBacktrace>().is_some() {
         return error;
     }
-    let frames = frames.into_iter().map(|frame| FrameInfo { frame, places: OnceLock::new() }).collect();
-    error.context(WasmBacktrace { frames })
+    error.context(WasmBacktrace::of(frames))
 }

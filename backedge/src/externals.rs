@@ -59,6 +59,22 @@ impl Extern {
         }
     }
 
+    /// The memory that threads share, if it is one.
+    pub fn into_shared_memory(self) -> Option<SharedMemory> {
+        match self {
+            Extern::SharedMemory(memory) => Some(memory),
+            _ => None,
+        }
+    }
+
+    /// The tag, if it is one.
+    pub fn into_tag(self) -> Option<Tag> {
+        match self {
+            Extern::Tag(tag) => Some(tag),
+            _ => None,
+        }
+    }
+
     /// Its type.
     pub fn ty(&self, store: impl AsContext) -> ExternType {
         match self {

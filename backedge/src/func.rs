@@ -95,7 +95,7 @@ impl Func {
     pub fn typed<Params: WasmParams, Results: WasmResults>(&self, store: impl AsContext) -> Result<TypedFunc<Params, Results>> {
         let found = self.ty(store);
         let expected = FuncType::of(Params::types(), Results::types());
-        if !found.can_be_called_as(&expected) {
+        if !found.matches(&expected) {
             bail!("type mismatch: expected a function `{expected}`, found `{found}`");
         }
         Ok(TypedFunc { func: *self, types: PhantomData })

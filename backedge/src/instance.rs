@@ -3,7 +3,10 @@
 use crate::error::not_instantiated;
 use crate::func::{WasmParams, WasmResults};
 use crate::store::{StoreId, StoreInner};
-use crate::{AsContextMut, Extern, Func, Global, Memory, Module, Result, StoreContextMut, Table, TypedFunc, bail, format_err};
+use crate::{
+    AsContext, AsContextMut, Extern, ExternType, Func, Global, Memory, Module, Result, SharedMemory, StoreContextMut, Table, Tag,
+    TypedFunc, bail, format_err,
+};
 use vm::handles::InstanceRef;
 
 /// An instance of a module in a store.
@@ -103,9 +106,19 @@ impl Instance {
         self.get_export(store, name)?.into_memory()
     }
 
+    /// The exported memory of a name that threads share.
+    pub fn get_shared_memory(&self, store: impl AsContextMut, name: &str) -> Option<SharedMemory> {
+        self.get_export(store, name)?.into_shared_memory()
+    }
+
     /// The exported global of a name.
     pub fn get_global(&self, store: impl AsContextMut, name: &str) -> Option<Global> {
         self.get_export(store, name)?.into_global()
+    }
+
+    /// The exported tag of a name.
+    pub fn get_tag(&self, store: impl AsContextMut, name: &str) -> Option<Tag> {
+        self.get_export(store, name)?.into_tag()
     }
 }
 
@@ -133,8 +146,28 @@ impl<'a> Export<'a> {
         self.item
     }
 
+    /// Its type.
+    pub fn ty(&self, store: impl AsContext) -> ExternType {
+        self.item.ty(store)
+    }
+
     /// The function, if it is one.
     pub fn into_func(self) -> Option<Func> {
         self.item.into_func()
+    }
+
+    /// The table, if it is one.
+    pub fn into_table(self) -> Option<Table> {
+        self.item.into_table()
+    }
+
+    /// The memory, if it is one.
+    pub fn into_memory(self) -> Option<Memory> {
+        self.item.into_memory()
+    }
+
+    /// The global, if it is one.
+    pub fn into_global(self) -> Option<Global> {
+        self.item.into_global()
     }
 }

@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use vm::guest_lwp::GuestLwp;
 
+/// Exports of a command that are no functions, and that [`Linker::module`] passes over, as wasmtime does.
+const OF_COMMANDS: [&str; 7] = ["memory", "__indirect_function_table", "table", "__data_end", "__heap_base", "__dso_handle", "__rtti_base"];
+
 /// Definitions by (module, name), for stores whose data is a `T`.
 ///
 /// ```
@@ -144,6 +147,14 @@ impl<T: 'static> Linker<T> {
         self.insert(module, name, Definition::Extern(item.into()))
     }
 
+    /// Defines a name of one level: the first of an import's two names, the second being empty.
+    ///
+    /// # Errors
+    /// The name is defined already.
+    pub fn define_name(&mut self, store: impl AsContext<Data = T>, name: &str, item: impl Into<Extern>) -> Result<&mut Linker<T>> {
+        self.define(store, name, "", item)
+    }
+
     /// Defines a host function on values.
     ///
     /// # Errors
@@ -185,7 +196,7 @@ impl<T: 'static> Linker<T> {
     /// one of its functions (`_start` is what [`Linker::get_default`] finds); a *reactor* once, and its `_initialize` is called.
     ///
     /// # Errors
-    /// Instantiation failed, or a name is defined already.
+    /// Instantiation failed, a name is defined already, or a command exports something else than functions that is not one of those toolchains make (`memory`, `__heap_base` and the like).
     pub fn module(&mut self, mut store: impl AsContextMut<Data = T>, module_name: &str, module: &Module) -> Result<&mut Linker<T>> {
         let is_command = module.get_export("_start").is_some_and(|ty| ty.func().is_some());
         if !is_command {
@@ -201,8 +212,11 @@ impl<T: 'static> Linker<T> {
         }
         let pre = self.instantiate_pre(module)?;
         for export in module.exports() {
-            let ExternType::Func(ty) = export.ty() else {
-                continue;
+            let ty = match export.ty() {
+                ExternType::Func(ty) => ty,
+                // What toolchains export beside functions is each instance's own.
+                _ if OF_COMMANDS.contains(&export.name()) => continue,
+                _ => bail!("command export '{}' is not a function", export.name()),
             };
             let name = export.name().to_owned();
             let pre = pre.clone();
@@ -292,6 +306,18 @@ impl<T: 'static> Linker<T> {
     /// What a name stands for, in a store.
     pub fn get(&self, mut store: impl AsContextMut<Data = T>, module: &str, name: &str) -> Option<Extern> {
         self.find(module, name)?.in_store(store.as_context_mut().0).ok()
+    }
+
+    /// What stands for an import's names, in a store; whether it is of the import's type is not asked.
+    pub fn get_by_import(&self, store: impl AsContextMut<Data = T>, import: &ImportType<'_>) -> Option<Extern> {
+        self.get(store, import.module(), import.name())
+    }
+
+    /// All that is defined for a store: both names, and what they stand for. In no order; what is of another store is left out.
+    pub fn iter<'a>(&'a self, mut store: impl AsContextMut<Data = T> + 'a) -> impl Iterator<Item = (&'a str, &'a str, Extern)> + 'a {
+        self.definitions
+            .iter()
+            .filter_map(move |((module, name), definition)| Some((&**module, &**name, definition.in_store(store.as_context_mut().0).ok()?)))
     }
 
     /// The function that running a module by name means: its default export, or its `_start`.

@@ -45,6 +45,11 @@ impl ValType {
         *self == ValType::EXTERNREF
     }
 
+    /// Whether a value of this type is one of the other: the same type, or for references a subtype.
+    pub fn matches(&self, other: &ValType) -> bool {
+        vm::signature::is_subtype(self.to_wasm(), other.to_wasm())
+    }
+
     /// 8-byte slots a value takes between host and guest.
     pub(crate) fn slots(&self) -> usize {
         if *self == ValType::V128 { 2 } else { 1 }
@@ -254,7 +259,7 @@ impl FuncType {
     }
 
     /// Whether a function of this type may be called as one of the other: contravariant in its parameters, covariant in its results.
-    pub(crate) fn can_be_called_as(&self, other: &FuncType) -> bool {
+    pub fn matches(&self, other: &FuncType) -> bool {
         let each = |from: &[wasmparser::ValType], to: &[wasmparser::ValType]| {
             from.len() == to.len() && from.iter().zip(to).all(|(&from, &to)| vm::signature::is_subtype(from, to))
         };

@@ -24,6 +24,12 @@ impl From<u128> for V128 {
     }
 }
 
+impl From<V128> for u128 {
+    fn from(vector: V128) -> u128 {
+        vector.0
+    }
+}
+
 /// A host value that guests hold as `externref`. It lives as long as its store.
 ///
 /// There is no garbage collector, so no `Rooted`: where wasmtime has `Rooted<ExternRef>`, write `ExternRef`.

@@ -3,7 +3,7 @@
 use backedge::{
     AsContextMut, Caller, Config, Engine, Extern, ExternRef, Func, FuncType, Global, GlobalType, HeapType, Instance, LinkError, Linker,
     Memory, MemoryType, Module, Mutability, Ref, RefType, SignatureId, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, Tag,
-    TagType, ThrownException, TierPolicy, Trap, UnknownImportError, UpdateDeadline, Val, ValType, WasmBacktrace, bail,
+    TagType, ThrownException, TierPolicy, Trap, UnknownImportError, UpdateDeadline, V128, Val, ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -1140,4 +1140,56 @@ fn growth_that_fails_traps_where_that_is_asked() {
             assert!(grow.call(&mut store, 1).unwrap() >= 1);
         }
     }
+}
+
+/// Names of wasmtime's that read what is there.
+#[test]
+fn what_is_defined_exported_and_live_can_be_listed() {
+    const WAT: &str = r#"(module $m (import "host" "where" (func $where)) (import "one" "" (global i32)) (memory (export "shared") 1 1 shared) (tag (export "tag") (param i32))
+        (func $outer (export "outer") (call $inner)) (func $inner (call $where)) (global (export "global") i64 (i64.const 5)))"#;
+    for tier in [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing] {
+        let engine = Engine::new(Config::new().tier(tier)).unwrap();
+        let module = Module::new(&engine, WAT).unwrap();
+        let mut store = Store::new(&engine, Vec::new());
+        assert!(WasmBacktrace::capture(&store).frames().is_empty());
+        let mut linker = Linker::new(&engine);
+        linker
+            .func_wrap("host", "where", |mut caller: Caller<'_, Vec<String>>| {
+                let names = WasmBacktrace::capture(&caller).frames().iter().map(|frame| frame.func_name().unwrap().to_owned()).collect();
+                *caller.data_mut() = names;
+            })
+            .unwrap();
+        let global = Global::new(&mut store, GlobalType::new(ValType::I32, Mutability::Const), Val::I32(3)).unwrap();
+        linker.define_name(&store, "one", global).unwrap();
+        for import in module.imports() {
+            let found = linker.get_by_import(&mut store, &import).unwrap();
+            assert_eq!(found.ty(&store), import.ty());
+        }
+        let listed: Vec<(String, String)> =
+            linker.iter(&mut store).filter(|it| it.0 != "lwp").map(|(module, name, _)| (module.into(), name.into())).collect();
+        assert!(listed.len() == 2 && listed.contains(&("one".into(), String::new())), "{listed:?}");
+        let instance = linker.instantiate(&mut store, &module).unwrap();
+        instance.get_typed_func::<(), ()>(&mut store, "outer").unwrap().call(&mut store, ()).unwrap();
+        assert_eq!(*store.data(), ["inner", "outer"], "{tier:?}");
+        assert_eq!(instance.get_shared_memory(&mut store, "shared").unwrap().size(), 1);
+        assert!(instance.get_memory(&mut store, "shared").is_none() && instance.get_tag(&mut store, "shared").is_none());
+        assert_eq!(instance.get_tag(&mut store, "tag").unwrap().ty(&store).ty().params().next(), Some(ValType::I32));
+        let globals = instance.exports(&mut store).filter_map(|export| export.into_global()).count();
+        assert_eq!(globals, 1);
+        assert_eq!(u128::from(V128::from(7)), 7);
+        assert!(ValType::FUNCREF.matches(&ValType::FUNCREF) && !ValType::FUNCREF.matches(&ValType::I32));
+    }
+}
+
+/// A command's instances are one a call, so what they export beside functions can be nobody's.
+#[test]
+fn a_command_with_a_global_is_no_module_of_a_linker() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, ());
+    let mut linker = Linker::new(&engine);
+    let usual = Module::new(&engine, r#"(module (memory (export "memory") 1) (func (export "_start")))"#).unwrap();
+    linker.module(&mut store, "usual", &usual).unwrap();
+    let unusual = Module::new(&engine, r#"(module (global (export "state") i32 (i32.const 1)) (func (export "_start")))"#).unwrap();
+    let error = linker.module(&mut store, "unusual", &unusual).err().unwrap();
+    assert_eq!(error.to_string(), "command export 'state' is not a function");
 }

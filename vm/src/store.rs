@@ -272,6 +272,12 @@ impl StoreState {
         &self.engine
     }
 
+    /// The wasm frames that are live, innermost first: below a host function those of its callers, else none.
+    pub fn frames(&self) -> Vec<crate::trap::Frame> {
+        // SAFETY: whoever has the store by reference runs in the place of its code, whose frames lie still.
+        unsafe { crate::backtrace::backtrace_from(self, None) }
+    }
+
     /// The module with the code that this store's instances run.
     ///
     /// # Errors
