@@ -847,6 +847,9 @@ impl<'a> Writer<'a> {
                 1 => self.throw_again(inner),
                 _ => self.catch(inner),
             },
+            14 if self.plan.extras.tail_calls && !self.leaf && self.random.once_in(2) => {
+                self.leave_by_call(inner);
+            }
             14 => {
                 let open: Vec<u32> =
                     (0..self.labels.len()).filter(|&at| self.labels[self.labels.len() - 1 - at]).map(|at| at as u32).collect();
@@ -881,6 +884,18 @@ impl<'a> Writer<'a> {
                 _ => self.store(inner),
             },
         }
+    }
+
+    /// Ends in a call in its place now and then, out of loops and of blocks whose exceptions are caught.
+    fn leave_by_call(&mut self, depth: u32) {
+        self.expression(I32, depth);
+        for instruction in [I::I32Const(3), I::I32And, I::I32Eqz, I::If(BlockType::Empty)] {
+            self.op(instruction);
+        }
+        self.labels.push(true);
+        self.tail_call();
+        self.labels.pop();
+        self.op(I::End);
     }
 
     /// Throws now and then.
@@ -938,6 +953,10 @@ impl<'a> Writer<'a> {
         self.op(I::TryTable(BlockType::Empty, vec![catch].into()));
         self.labels.push(true);
         self.statements(depth);
+        // What that throws is not caught here.
+        if self.plan.extras.tail_calls && !self.leaf && self.random.once_in(2) {
+            self.leave_by_call(depth);
+        }
         self.labels.pop();
         self.op(I::End);
         self.op(I::Br(1));
