@@ -265,10 +265,15 @@ fn guest(
     args: &[&str],
     output: &Output,
 ) -> Result<i32, Failure> {
+    let file = options.file_and_args.first().map_or(Path::new(""), Path::new);
+    let entry = |name: &str| check_entry(module, file, name);
+    let initializes = entry("_initialize")?;
     let call = match &options.invoke {
         Some(name) => Some(invoke::prepare(module, name, args)?),
         None => {
-            check_startable(module)?;
+            if !entry("_start")? {
+                check_startable(module)?;
+            }
             None
         }
     };
@@ -282,8 +287,9 @@ fn guest(
     })?;
     let mut run = || -> Result<(), backedge::Error> {
         let instance = pre.instantiate(&mut *store)?;
-        if let Some(initialize) = instance.get_func(&mut *store, "_initialize") {
-            initialize.typed::<(), ()>(&*store)?.call(&mut *store, ())?;
+        // (not twice where it is what was asked for)
+        if initializes && options.invoke.as_deref() != Some("_initialize") {
+            instance.get_typed_func::<(), ()>(&mut *store, "_initialize")?.call(&mut *store, ())?;
         }
         match &call {
             Some(call) => match output {
@@ -316,16 +322,32 @@ fn start(store: &mut Store<Host>, instance: Instance) -> Result<(), backedge::Er
     }
 }
 
+/// Whether the module has that entry of a WASI program. What has its name and is something else makes it no such program.
+fn check_entry(module: &Module, file: &Path, name: &str) -> Result<bool, Failure> {
+    match module.get_export(name) {
+        None => Ok(false),
+        Some(ExternType::Func(ty)) if ty.params().len() == 0 && ty.results().len() == 0 => Ok(true),
+        Some(found) => Err(Failure::Load(format!("`{}`: export `{name}`: expected func () -> (), found {found}", file.display()))),
+    }
+}
+
 /// A module without `_start` that has functions to call is a mistake of the command line.
 fn check_startable(module: &Module) -> Result<(), Failure> {
-    let functions: Vec<&str> =
-        module.exports().filter(|export| matches!(export.ty(), ExternType::Func(_))).map(|export| export.name()).collect();
-    if functions.is_empty() || functions.contains(&"_start") {
-        return Ok(());
-    }
+    let functions = module.exports().filter(|export| matches!(export.ty(), ExternType::Func(_))).map(|export| export.name());
+    let (initializers, functions): (Vec<&str>, Vec<&str>) = functions.partition(|name| *name == "_initialize");
+    let what = match (initializers.is_empty(), functions.is_empty()) {
+        // It may still have a start function or segments that trap: it is instantiated.
+        (true, true) => return Ok(()),
+        (false, true) => {
+            let why = "it is a reactor and exports no other function to call; `--invoke _initialize` runs that alone";
+            return Err(Failure::Usage(format!("the module has `_initialize` and no `_start`: {why}")));
+        }
+        (true, false) => "the module has no `_start`",
+        (false, false) => "the module has `_initialize` and no `_start`: it is a reactor, whose functions are called one by one",
+    };
     let shown: Vec<String> = functions.iter().take(8).map(|name| format!("`{name}`")).collect();
     let more = if functions.len() > 8 { ", …" } else { "" };
-    Err(Failure::Usage(format!("the module has no `_start`; name a function with --invoke: {}{more}", shown.join(", "))))
+    Err(Failure::Usage(format!("{what}; name a function with --invoke: {}{more}", shown.join(", "))))
 }
 
 /// The engine's settings that the options say. `program`: whose records are replayed where the options ask for that.

@@ -136,6 +136,36 @@ fn the_environment_is_passed_only_when_asked() {
 }
 
 #[test]
+fn what_is_called_start_is_a_function_that_can_start() {
+    let files = Files::new();
+    let program = |text: &str| files.write("p.wat", text).to_str().unwrap().to_owned();
+    for (export, found) in [
+        (r#"(func (export "_start") (param i32))"#, "`_start`: expected func () -> (), found func (i32) -> ()"),
+        (r#"(func (export "_start") (result i32) (i32.const 1))"#, "`_start`: expected func () -> (), found func () -> (i32)"),
+        (r#"(memory (export "_start") 1)"#, "`_start`: expected func () -> (), found memory 1 pages"),
+        (
+            r#"(func (export "_initialize") (param i64)) (func (export "_start"))"#,
+            "`_initialize`: expected func () -> (), found func (i64) -> ()",
+        ),
+    ] {
+        let module = program(&format!("(module {export})"));
+        mistake(1, &["run", &module], &format!("p.wat`: export {found}"));
+    }
+    // A reactor is called, not started.
+    let adds = r#"(global $g (mut i32) (i32.const 0))
+        (func (export "_initialize") (global.set $g (i32.add (global.get $g) (i32.const 1))))"#;
+    let reactor = program(&format!(r#"(module {adds} (func (export "get") (result i32) (global.get $g)))"#));
+    let told = "the module has `_initialize` and no `_start`: it is a reactor, whose functions are called one by one; name a function with --invoke: `get`";
+    mistake(2, &["run", &reactor], told);
+    assert_eq!(expect(0, &["run", "--invoke", "get", &reactor]).0, "1\n");
+    let alone = program(&format!("(module {adds})"));
+    mistake(2, &["run", &alone], "exports no other function to call; `--invoke _initialize` runs that alone");
+    expect(0, &["run", "--invoke", "_initialize", &alone]);
+    // Nothing to start and nothing to call: segments and a start function run.
+    expect(0, &["run", &program("(module (memory 1) (func $f) (start $f))")]);
+}
+
+#[test]
 fn a_limited_address_space_has_room_for_many_memories() {
     let files = Files::new();
     // The first one still grows to much more than a sixteenth of 4 GB. Sixteenths of what is left would come to nothing.
