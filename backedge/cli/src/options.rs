@@ -223,8 +223,8 @@ pub struct Run {
     /// The same, to read alone: what would change it or anything in it fails with EROFS
     #[arg(long = "read-only-dir", value_name = "HOST[::GUEST]", value_parser = guest_text())]
     pub read_only_dirs: Vec<String>,
-    /// Give the guest an environment variable; NAME alone passes the host's value on, if it has one
-    #[arg(long = "env", value_name = "NAME[=VAL]", value_parser = guest_text())]
+    /// Give the guest an environment variable; NAME alone passes the host's value on, if it has one. Of several of one name the last counts
+    #[arg(long = "env", value_name = "NAME[=VAL]", value_parser = guest_text().try_map(variable))]
     pub env: Vec<String>,
     /// Functions that the module imports and nobody has: refuse the module, trap when one is called, or return zeros
     #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
@@ -684,6 +684,12 @@ fn flag(key: &str, value: Option<&str>) -> Result<bool, String> {
 /// Text that the guest gets to see. (What clap says of other text than UTF-8 does not name the option.)
 fn guest_text() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().try_map(|text| text.into_string().map_err(|_| "not UTF-8, which WebAssembly needs"))
+}
+
+/// A variable of the guest's environment: a name, with or without a value.
+fn variable(text: String) -> Result<String, &'static str> {
+    let named = text.split('=').next().is_some_and(|name| !name.is_empty());
+    if named { Ok(text) } else { Err("expected NAME or NAME=VALUE") }
 }
 
 /// A source that is the code itself: the others are of a run.

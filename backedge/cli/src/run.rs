@@ -524,21 +524,8 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
     };
     builder.arg(&name).map_err(usage)?;
     builder.args(args).map_err(usage)?;
-    let inherit = options.wasi.iter().filter_map(|WasiOptions { inherit_env }| *inherit_env).next_back();
-    if inherit == Some(true) {
-        builder.inherit_env().map_err(usage)?;
-    }
-    for variable in &options.env {
-        match variable.split_once('=') {
-            Some((name, value)) => builder.env(name, value).map_err(usage)?,
-            None => match std::env::var(variable) {
-                Ok(value) => builder.env(variable, value).map_err(usage)?,
-                Err(std::env::VarError::NotPresent) => continue,
-                Err(std::env::VarError::NotUnicode(_)) => {
-                    return Err(Failure::Usage(format!("environment variable `{variable}` is not UTF-8, which WASI needs")));
-                }
-            },
-        };
+    for (name, value) in environment(options)? {
+        builder.env(name, value).map_err(usage)?;
     }
     for dir in &options.dirs {
         let (host, guest) = host_and_guest(dir);
@@ -549,6 +536,40 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
         builder.preopened_dir_read_only(host, guest).map_err(|error| Failure::Usage(format!("--read-only-dir {dir}: {error:#}")))?;
     }
     Ok(builder.build())
+}
+
+/// The guest's variables, each once: a C library's `getenv` takes the first of a name, and what was said last is what is meant. Options count for more than what is inherited.
+fn environment(options: &Run) -> Result<Vec<(String, String)>, Failure> {
+    let mut variables: Vec<(String, String)> = Vec::new();
+    let inherit = options.wasi.iter().filter_map(|WasiOptions { inherit_env }| *inherit_env).next_back();
+    if inherit == Some(true) {
+        for (name, value) in std::env::vars_os() {
+            match (name.into_string(), value.into_string()) {
+                (Ok(name), Ok(value)) => variables.push((name, value)),
+                (name, _) => {
+                    let name = name.unwrap_or_else(|name| name.to_string_lossy().into_owned());
+                    warn(&format!("-S inherit-env: `{name}` is left out: it is not UTF-8, which WASI needs"));
+                }
+            }
+        }
+    }
+    for variable in &options.env {
+        let (name, value) = match variable.split_once('=') {
+            Some((name, value)) => (name, value.to_owned()),
+            None => match std::env::var(variable) {
+                Ok(value) => (&**variable, value),
+                Err(std::env::VarError::NotPresent) => continue,
+                Err(std::env::VarError::NotUnicode(_)) => {
+                    return Err(Failure::Usage(format!("environment variable `{variable}` is not UTF-8, which WASI needs")));
+                }
+            },
+        };
+        match variables.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => variables.push((name.to_owned(), value)),
+        }
+    }
+    Ok(variables)
 }
 
 fn host_and_guest(dir: &str) -> (&str, &str) {

@@ -133,6 +133,14 @@ fn the_environment_is_passed_only_when_asked() {
     assert_eq!(run(&["-S", "inherit-env"]), "echo.wat\nFROM_HOST=1\n");
     assert_eq!(run(&["-S", "inherit-env=n"]), "echo.wat\n");
     assert_eq!(run(&["--env", "NOT_SET_ANYWHERE"]), "echo.wat\n");
+    // A C library takes the first of a name: there is one, and it is the last that was given. Options count for more than what is inherited.
+    assert_eq!(run(&["--env", "X=1", "--env", "Y=", "--env", "X=2"]), "echo.wat\nX=2\nY=\n");
+    assert_eq!(run(&["-S", "inherit-env", "--env", "FROM_HOST=2"]), "echo.wat\nFROM_HOST=2\n");
+    assert_eq!(run(&["--env", "FROM_HOST=2", "-S", "inherit-env"]), "echo.wat\nFROM_HOST=2\n");
+    assert_eq!(run(&["--env", "FROM_HOST=2", "--env", "FROM_HOST"]), "echo.wat\nFROM_HOST=1\n");
+    for nameless in ["", "=1"] {
+        mistake(2, &["run", "--env", nameless, echo.to_str().unwrap()], "expected NAME or NAME=VALUE");
+    }
 }
 
 #[test]

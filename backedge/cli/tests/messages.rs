@@ -69,6 +69,18 @@ fn files_may_have_any_names() {
 }
 
 #[test]
+fn an_inherited_variable_that_is_not_utf_8_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.wat"), r#"(module (func (export "_start")))"#).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    command.current_dir(folder.path()).env_clear().env("ODD", bytes(b"\xff")).args(["run", "-S", "inherit-env", "m.wat"]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), err.lines().count()), (Some(0), 1), "{err}");
+    assert!(err.starts_with("warning: -S inherit-env: `ODD` is left out: it is not UTF-8"), "{err}");
+}
+
+#[test]
 fn what_an_option_cannot_do_is_said() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("m.wat"), r#"(module (func (export "_start")))"#).unwrap();
