@@ -65,12 +65,17 @@ fn main() {
         Command::Bench(bench) => bench::run(&bench),
         Command::CompareFeedback(options) => compare::compare(&options).map(|()| 0),
     };
-    let code = outcome.unwrap_or_else(|failure: Failure| {
-        // Where standard error takes nothing, the code still says what happened.
-        let _ = writeln!(std::io::stderr(), "{}", output::shown(&failure.to_string()));
-        failure.exit_code()
-    });
-    std::process::exit(code);
+    match outcome {
+        Ok(code) => std::process::exit(code),
+        Err(failure) => fail(&failure),
+    }
+}
+
+/// Ends the process with what went wrong.
+fn fail(failure: &Failure) -> ! {
+    // Where standard error takes nothing, the code still says what happened.
+    let _ = writeln!(std::io::stderr(), "{}", output::shown(&failure.to_string()));
+    std::process::exit(failure.exit_code());
 }
 
 /// With `BACKEDGE_LOG` set (e.g. `vm=debug`), what the libraries trace goes to standard error.
@@ -85,7 +90,12 @@ fn log_to_stderr() {
 fn wrong_usage(error: &clap::Error, arguments: &[OsString]) -> ! {
     use clap::error::ErrorKind;
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        error.exit();
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        // (what goes to standard error has a code of its own)
+        match output::printed(printed) {
+            Err(failure) if !error.use_stderr() => fail(&failure),
+            _ => std::process::exit(error.exit_code()),
+        }
     }
     // Paragraphs: what is wrong, tips, the usage.
     let text = error.render().to_string();

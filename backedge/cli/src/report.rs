@@ -11,7 +11,7 @@ use lwp_feedback::models::{Counts, Skid};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use vm::profiling::Samples;
 use vm::report::{BeforeAfter, FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 use vm::tiering::TrialRecord;
@@ -46,11 +46,13 @@ pub fn write(report: &Report, about: &About<'_>, to: &ReportTo, file: Option<Fil
     };
     match (file, &to.file) {
         (Some(file), Some(path)) => emptied(file).write_all(text.as_bytes()).map_err(|error| unwritten(path, &error)),
-        _ => {
-            // A report that nobody takes must not change how the guest ended.
-            let _ = std::io::stderr().write_all(text.as_bytes());
-            Ok(())
-        }
+        _ => match std::io::stderr().write_all(text.as_bytes()) {
+            // (a reader that went away has read what it wanted)
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::Load(format!("cannot write the report to standard error: {error}")))
+            }
+            _ => Ok(()),
+        },
     }
 }
 

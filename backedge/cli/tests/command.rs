@@ -808,6 +808,22 @@ fn printing_to(path: &str, args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
+fn a_report_that_nobody_takes_is_a_failure() {
+    let files = Files::new();
+    let program = files.write("p.wat", r#"(module (func (export "_start")))"#);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    let status = command.args(["run", "--report"]).arg(&program).stdin(Stdio::null()).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+    // A reader that went away took what it wanted.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    let status = command.args(["run", "--report"]).arg(&program).stdin(Stdio::null()).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
 fn what_could_not_be_printed_is_said() {
     let files = Files::new();
     let program = files.write("math.wat", MATH);
@@ -823,6 +839,9 @@ fn what_could_not_be_printed_is_said() {
         &["lwp", "replay", records],
         &["lwp", "decode", records],
         &["events", "list"],
+        &["--help"],
+        &["--version"],
+        &["run", "--help"],
     ] {
         let (code, err) = printing_to("/dev/full", args);
         // (what the guest prints under `explain` comes before)
