@@ -56,8 +56,10 @@ struct EventAccuracy {
     records: u64,
     /// Percent, to 0.1. Absent where one of the two runs saw nothing.
     overlap: Option<f64>,
-    /// The same within each function, functions weighted by the full run.
+    /// The same within each function, functions weighted by the full run. Of functions that the sample saw.
     within_functions: Option<f64>,
+    /// Their share of what the full run counted, percent, to 0.1.
+    functions_seen: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differences: Vec<Difference>,
 }
@@ -315,6 +317,7 @@ fn one<K: Ord + Copy>(
     let seen: BTreeMap<K, f64> =
         full.iter().filter(|(key, _)| sample_sums.contains_key(&place(key).0.1)).map(|(&key, &count)| (key, count)).collect();
     let tenths = |share: f64| (share * 1000.0).round() / 10.0;
+    let weight_seen: f64 = seen.values().sum();
     EventAccuracy {
         event: event.0,
         name: event.name().unwrap_or("?"),
@@ -324,6 +327,7 @@ fn one<K: Ord + Copy>(
         records,
         overlap: overlap(full, sample).map(tenths),
         within_functions: overlap(&seen, &scaled).map(tenths),
+        functions_seen: tenths(weight_seen / all.max(1e-9)),
         differences,
     }
 }
@@ -369,12 +373,12 @@ fn as_text(answer: &Answer) -> String {
     if answer.dropped > 0 || answer.not_instrumented > 0 {
         let _ = writeln!(out, "{} buffers of the full run dropped, {} functions not instrumented", answer.dropped, answer.not_instrumented);
     }
-    let _ = writeln!(out, "event            |          counted    sites |   records   seen | overlap  within functions");
+    let _ = writeln!(out, "event            |          counted    sites |   records   seen | overlap  within functions  of weight");
     for event in &answer.events {
         let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.1} %"));
         let _ = writeln!(
             out,
-            "{:>3} {:<12} | {:>16} {:>8} | {:>9} {:>6} | {:>7} {:>17}",
+            "{:>3} {:<12} | {:>16} {:>8} | {:>9} {:>6} | {:>7} {:>17} {:>10}",
             event.event,
             event.name,
             event.events,
@@ -382,7 +386,8 @@ fn as_text(answer: &Answer) -> String {
             event.records,
             event.sites_sampled,
             percent(event.overlap),
-            percent(event.within_functions)
+            percent(event.within_functions),
+            percent(event.within_functions.map(|_| event.functions_seen))
         );
         for it in &event.differences {
             let class = it.class.unwrap_or("");
@@ -408,4 +413,30 @@ fn as_text(answer: &Answer) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn within_functions_says_of_how_much_it_is() {
+        let place = |function: u32, offset: u32| ((7, function, offset), None);
+        // Of two functions the sample saw the smaller one, and that as it is.
+        let full = BTreeMap::from([((1, 10), 30.0), ((1, 20), 10.0), ((2, 30), 960.0)]);
+        let sample = BTreeMap::from([((1, 10), 3.0), ((1, 20), 1.0)]);
+        let answer = one(EventId::BRANCHES, &full, &sample, 4, |&(function, offset)| place(function, offset), 0);
+        assert_eq!((answer.within_functions, answer.functions_seen), (Some(100.0), 4.0));
+        assert_eq!(answer.overlap, Some(4.0));
+        let text = as_text(&Answer {
+            full_ms: 1.0,
+            sampled_ms: 1.0,
+            cost_percent: 1.0,
+            dropped: 0,
+            not_instrumented: 0,
+            events: vec![answer],
+            top_values: None,
+        });
+        assert!(text.lines().any(|line| line.ends_with("of weight")) && text.lines().any(|line| line.ends_with(" 4.0 %")), "{text}");
+    }
 }
