@@ -4,12 +4,14 @@
 
 use crate::failure::Failure;
 use lwp_feedback::codemap::CodeMap;
+use lwp_feedback::policy::Decision;
 use lwp_feedback::recordfile::{Chunk, RecordReader};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use vm::report::Report;
+use vm::tiering::TrialRecord;
 
 /// All tables.
 const TABLES: [&str; 6] = ["records", "sites", "versions", "trials", "blocks", "decisions"];
@@ -193,61 +195,72 @@ fn versions(folder: &Path, report: &Report) -> Result<(), Failure> {
     table.finish()
 }
 
-/// One row a trial; times are ns per call or round.
+/// Of trials; times are ns per call or round.
+const TRIAL_COLUMNS: &[&str] = &[
+    "trial",
+    "function",
+    "loop_offset",
+    "old_version",
+    "new_version",
+    "verdict",
+    "reason",
+    "ratio",
+    "confidence",
+    "pairs",
+    "dropped",
+    "old_p10",
+    "old_p50",
+    "old_p90",
+    "new_p10",
+    "new_p50",
+    "new_p90",
+    "ended_ms",
+    "took_ms",
+    "decisions",
+    "without",
+];
+
+/// One row a trial.
 fn trials(folder: &Path, report: &Report) -> Result<(), Failure> {
-    const COLUMNS: &[&str] = &[
-        "trial",
-        "function",
-        "loop_offset",
-        "old_version",
-        "new_version",
-        "verdict",
-        "reason",
-        "ratio",
-        "confidence",
-        "pairs",
-        "dropped",
-        "old_p10",
-        "old_p50",
-        "old_p90",
-        "new_p10",
-        "new_p50",
-        "new_p90",
-        "ended_ms",
-        "took_ms",
-        "decisions",
-    ];
-    let mut table = Table::new(folder, "trials", COLUMNS)?;
+    let mut table = Table::new(folder, "trials", TRIAL_COLUMNS)?;
     for (number, trial) in report.trials.iter().enumerate() {
-        let judgement = &trial.judgement;
-        // (null where there were no pairs)
-        let all = serde_json::to_value(judgement).unwrap_or_default();
-        let figure = |pointer: &str| all.pointer(pointer).cloned().unwrap_or_default();
-        let decisions: Vec<String> = trial.decisions.iter().map(|it| format!("{} at {:#x}", it.name(), it.offset())).collect();
-        table.row(&[
-            json!(number),
-            json!(trial.function),
-            json!(trial.loop_offset),
-            json!(trial.versions[0]),
-            json!(trial.versions[1]),
-            json!(judgement.verdict.name()),
-            json!(judgement.verdict.reason()),
-            figure("/ratio"),
-            figure("/confidence"),
-            json!(judgement.pairs),
-            json!(judgement.dropped),
-            figure("/old/p10"),
-            figure("/old/p50"),
-            figure("/old/p90"),
-            figure("/new/p10"),
-            figure("/new/p50"),
-            figure("/new/p90"),
-            json!(trial.ended_ms),
-            json!(trial.took_ms),
-            json!(decisions.join("; ")),
-        ])?;
+        table.row(&trial_row(number, trial))?;
     }
     table.finish()
+}
+
+fn trial_row(number: usize, trial: &TrialRecord) -> Vec<Value> {
+    let judgement = &trial.judgement;
+    // (null where there were no pairs)
+    let all = serde_json::to_value(judgement).unwrap_or_default();
+    let figure = |pointer: &str| all.pointer(pointer).cloned().unwrap_or_default();
+    let named = |decisions: &[Decision]| {
+        let names: Vec<String> = decisions.iter().map(|it| format!("{} at {:#x}", it.name(), it.offset())).collect();
+        names.join("; ")
+    };
+    vec![
+        json!(number),
+        json!(trial.function),
+        json!(trial.loop_offset),
+        json!(trial.versions[0]),
+        json!(trial.versions[1]),
+        json!(judgement.verdict.name()),
+        json!(judgement.verdict.reason()),
+        figure("/ratio"),
+        figure("/confidence"),
+        json!(judgement.pairs),
+        json!(judgement.dropped),
+        figure("/old/p10"),
+        figure("/old/p50"),
+        figure("/old/p90"),
+        figure("/new/p10"),
+        figure("/new/p50"),
+        figure("/new/p90"),
+        json!(trial.ended_ms),
+        json!(trial.took_ms),
+        json!(named(&trial.decisions)),
+        json!(named(&trial.without)),
+    ]
 }
 
 /// One row a pair of blocks: what the trial of that number rests on, in ns per call or round.
@@ -326,6 +339,31 @@ fn decisions(folder: &Path, report: &Report) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lwp_feedback::policy::{Because, LikelyDecision};
+    use vm::tiering::verdict::{Distribution, Judgement, Verdict};
+
+    #[test]
+    fn a_trial_without_a_decision_names_it() {
+        let layout = Decision::Layout(LikelyDecision { offset: 0x34, likely: true, because: Because::default() });
+        let none = Distribution::default();
+        let judgement = Judgement { verdict: Verdict::Slower, old: none, new: none, ratio: 1.0, confidence: 0.5, pairs: 0, dropped: 0 };
+        let trial = TrialRecord {
+            function: 1,
+            loop_offset: None,
+            decisions: Vec::new(),
+            without: vec![layout],
+            slowed_percent: 0.0,
+            judgement,
+            ended_ms: 1.0,
+            took_ms: 1.0,
+            versions: [3, 4],
+            blocks: Vec::new(),
+        };
+        let row = trial_row(0, &trial);
+        let of = |column: &str| row[TRIAL_COLUMNS.iter().position(|it| *it == column).unwrap()].clone();
+        assert_eq!(row.len(), TRIAL_COLUMNS.len());
+        assert_eq!((of("decisions"), of("without")), (json!(""), json!("layout at 0x34")));
+    }
 
     #[test]
     fn cells_are_quoted_where_they_must_be() {
