@@ -277,8 +277,15 @@ fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: 
             snapshot = known.loaded().code.snapshot_of(snapshot.functions);
         }
         let (plans, refusals) = policy::ask(&*machine.policy, &snapshot, &machine.budgets);
+        // A policy of one's own may name anything.
+        let defined = known.map(|known| known.functions());
+        let (plans, strayed): (Vec<_>, Vec<_>) =
+            plans.into_iter().partition(|plan| defined.as_ref().is_none_or(|defined| defined.contains(&plan.function.func)));
         line(format_args!("{} plans, {} refusals", plans.len(), refusals.len()));
         plans.iter().for_each(|plan| line(format_args!("{plan}")));
+        strayed.iter().for_each(|plan| {
+            line(format_args!("function {}: its plan is refused: the module defines no such function", plan.function.func))
+        });
         refusals.iter().for_each(|refusal| line(format_args!("{refusal}")));
     }
     out

@@ -19,7 +19,7 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take. A guess: a Python process starts in 30 ms, and a whole module's profile is some MiB of JSON.
@@ -36,6 +36,8 @@ pub struct PolicyExec {
     process: Mutex<Option<Process>>,
     failure: OnceLock<String>,
     ends: OnceLock<End>,
+    /// Whether it was said that an answer was for another module.
+    strayed: Once,
 }
 
 impl fmt::Debug for PolicyExec {
@@ -108,7 +110,7 @@ impl PolicyExec {
         std::thread::Builder::new().name("policy-questions".into()).spawn(writer).map_err(failed)?;
         std::thread::Builder::new().name("policy-answers".into()).spawn(reader).map_err(failed)?;
         let process = Mutex::new(Some(Process { child, questions, answers }));
-        Ok(PolicyExec { command: command.into(), process, failure: OnceLock::new(), ends: OnceLock::new() })
+        Ok(PolicyExec { command: command.into(), process, failure: OnceLock::new(), ends: OnceLock::new(), strayed: Once::new() })
     }
 }
 
@@ -160,6 +162,10 @@ impl Policy for PolicyExec {
                 (Vec::new(), Vec::new())
             }
             Ok(Some(file)) => {
+                if let Err(reason) = file.check(snapshot.module) {
+                    self.strayed.call_once(|| warn(&format!("policy `{}`: plans ignored: its answer is {reason}", self.command)));
+                    return (Vec::new(), Vec::new());
+                }
                 let plan =
                     |plan: FilePlan| Plan { function: FunctionId { module: snapshot.module, func: plan.func }, decisions: plan.decisions };
                 (file.plans.into_iter().map(plan).collect(), Vec::new())

@@ -184,6 +184,10 @@ fn a_policy_may_be_ten_lines_of_python() {
     hot(&["--lwp-record", &records], &program);
     let (out, _) = expect(0, &["lwp", "replay", "--policy-exec", policy, "--module", &program, &records]);
     assert!(out.contains(": inline at 0x"), "{out}");
+    let foreign =
+        r#"while read line; do echo '{"plans": [{"func": 999, "decisions": [{"layout": {"offset": 1, "likely": true}}]}]}'; done"#;
+    let (out, _) = expect(0, &["lwp", "replay", "--policy-exec", foreign, "--module", &program, &records]);
+    assert!(out.contains("\n0 plans, 0 refusals\nfunction 999: its plan is refused: the module defines no such function\n"), "{out}");
     let fails = ["--policy-exec", "exit 3"];
     for asks in
         [[&["lwp", "replay"][..], &fails, &["--module", &program, &records]], [&["explain"], &fails, &["--replay", &records, &program]]]
@@ -215,6 +219,9 @@ fn a_policy_that_fails_costs_one_line() {
     for unasked in [["--no-feedback", "-C", "templates=y"], ["--feedback=off", "-C", "templates=y"], ["--tier", "baseline", "--no-trial"]] {
         one_warning(&hot(&[&unasked[..], &["--policy-exec", "cat > /dev/null"]].concat(), &program), "nothing asks it");
     }
+    // Another module's plans.
+    let foreign = r#"while read line; do echo '{"module": "0123456789abcdef", "plans": [{"func": 2, "decisions": []}]}'; done"#;
+    one_warning(&hot(&["--policy-exec", foreign], &program), "plans ignored: its answer is for module 0123456789abcdef, not ");
     // Nonsense that is well-formed.
     let nonsense = r#"while read line; do echo '{"plans": [{"func": 2, "decisions": [{"inline": {"offset": 1, "targets": [{"callee": 9}]}},
         {"prefetch": {"offset": 4294967295, "kind": "indirect", "distance": 0}}]}, {"func": 99, "decisions": []}]}' | tr -d '\n'; echo; done"#;
