@@ -262,7 +262,7 @@ impl Compiler for CraneliftCompiler {
             memory.context.func = translation.function;
             if request.tier == Tier::Optimizing {
                 passes::exits::run(&mut memory.context.func);
-                passes::run(&mut memory.context.func, &translation.positions, module, &plan, &mut translation.applied);
+                passes::run(&mut memory.context.func, request.function, &translation.positions, module, &plan, &mut translation.applied);
                 passes::three_way::run(&mut memory.context.func);
                 if let Some(general) = translation.general {
                     passes::layout::sink(&mut memory.context.func, general);

@@ -2,6 +2,7 @@
 //!
 //! A plan is advice: every entry is checked again where it is applied, and one that does not fit is refused there, with its reason.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use lwp_feedback::policy::{Decision, OtherDecision, Plan, PrefetchKind};
@@ -46,6 +47,8 @@ pub(crate) struct FunctionPlan {
     pub switch_paths: HashMap<u32, Vec<Vec<u32>>>,
     /// What passes that registered themselves are asked for.
     pub other: Vec<OtherDecision>,
+    /// Names and offsets of decisions that want something else than an earlier one of their kind there.
+    pub contradictions: Vec<(&'static str, u32)>,
 }
 
 impl FunctionPlan {
@@ -53,22 +56,47 @@ impl FunctionPlan {
     pub(crate) fn new(plan: Option<&Plan>) -> FunctionPlan {
         let mut taken = FunctionPlan::default();
         for decision in plan.iter().flat_map(|plan| &plan.decisions) {
-            match decision {
+            let offset = decision.offset();
+            let agrees = match decision {
                 Decision::Inline(it) => {
                     let callees = it.targets.iter().map(|target| target.callee).collect();
-                    taken.calls.insert(it.offset, InlineTargets { callees, exit: it.side_exit, in_place: it.in_place });
+                    keep_first(&mut taken.calls, offset, InlineTargets { callees, exit: it.side_exit, in_place: it.in_place })
                 }
-                Decision::Specialize(it) => taken.specialize.push((it.offset, it.parameter, it.value)),
-                Decision::BranchToSelect(it) => _ = taken.branch_to_select.insert(it.offset),
-                Decision::SelectToBranch(it) => _ = taken.select_to_branch.insert(it.offset, it.likely),
-                Decision::Prefetch(it) => _ = taken.prefetch.insert(it.offset, Prefetch { kind: it.kind, distance: it.distance }),
-                Decision::Layout(it) => _ = taken.layout.insert(it.offset, it.likely),
-                Decision::SwitchOrder(it) => _ = taken.switch_order.insert(it.offset, it.first.clone()),
-                Decision::SwitchPath(it) => _ = taken.switch_paths.insert(it.offset, it.paths.clone()),
-                Decision::Other(it) => taken.other.push(it.clone()),
-                _ => {}
+                // (of these each parameter and each set of arguments is one of its own)
+                Decision::Specialize(it) => {
+                    taken.specialize.push((offset, it.parameter, it.value));
+                    true
+                }
+                Decision::Other(it) => {
+                    taken.other.push(it.clone());
+                    true
+                }
+                Decision::BranchToSelect(_) => {
+                    taken.branch_to_select.insert(offset);
+                    true
+                }
+                Decision::SelectToBranch(it) => keep_first(&mut taken.select_to_branch, offset, it.likely),
+                Decision::Prefetch(it) => keep_first(&mut taken.prefetch, offset, Prefetch { kind: it.kind, distance: it.distance }),
+                Decision::Layout(it) => keep_first(&mut taken.layout, offset, it.likely),
+                Decision::SwitchOrder(it) => keep_first(&mut taken.switch_order, offset, it.first.clone()),
+                Decision::SwitchPath(it) => keep_first(&mut taken.switch_paths, offset, it.paths.clone()),
+                _ => true,
+            };
+            if !agrees {
+                taken.contradictions.push((decision.name(), offset));
             }
         }
         taken
+    }
+}
+
+/// Takes over what is wanted of an operator, unless something is already; `false` where that is something else.
+fn keep_first<T: PartialEq>(taken: &mut HashMap<u32, T>, offset: u32, wanted: T) -> bool {
+    match taken.entry(offset) {
+        Entry::Occupied(there) => *there.get() == wanted,
+        Entry::Vacant(free) => {
+            free.insert(wanted);
+            true
+        }
     }
 }

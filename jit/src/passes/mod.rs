@@ -27,8 +27,15 @@ pub(crate) mod loop_values;
 pub(crate) mod prefetch;
 pub(crate) mod three_way;
 
-/// Runs what the plan asks for.
-pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], module: &Module, plan: &FunctionPlan, applied: &mut Vec<Applied>) {
+/// Runs what the plan of the function with the index `planned` asks for.
+pub(crate) fn run(
+    function: &mut Function,
+    planned: u32,
+    positions: &[SourcePosition],
+    module: &Module,
+    plan: &FunctionPlan,
+    applied: &mut Vec<Applied>,
+) {
     if !plan.branch_to_select.is_empty() {
         branch_to_select::run(function, positions, module, &plan.branch_to_select, applied);
     }
@@ -39,7 +46,7 @@ pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], module:
         prefetch::run(function, positions, &plan.prefetch, !module.checks_accesses, applied);
     }
     if !plan.other.is_empty() {
-        extra::run(function, positions, &plan.other, applied);
+        extra::run(function, planned, positions, &plan.other, applied);
     }
 }
 

@@ -475,7 +475,18 @@ impl Translator<'_, '_> {
         });
         unused.sort_unstable();
         for offset in unused {
-            self.applied(GUARDED, function, offset, Some("no reachable call there that could be inlined".into()));
+            let empty = self.input.plan.calls.get(&offset).is_some_and(|targets| targets.callees.is_empty());
+            let why = if empty { "no target named" } else { "no reachable call there that could be inlined" };
+            self.applied(GUARDED, function, offset, Some(why.into()));
+        }
+    }
+
+    /// Reports plan entries that an earlier one has taken the place of.
+    pub(super) fn refuse_contradictions(&mut self) {
+        let plan = self.input.plan;
+        for &(name, offset) in &plan.contradictions {
+            let name = if name == "inline" { GUARDED } else { name };
+            self.applied(name, self.input.function, offset, Some("something else was decided there before".into()));
         }
     }
 }

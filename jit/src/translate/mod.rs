@@ -298,6 +298,7 @@ fn translate_once(
     if outcome.is_ok() {
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
+        translator.refuse_contradictions();
     }
     let Translator {
         b, positions, sites, hot_sites, counts_inlined, thunks, guards, probes, applied, constants, general, broken_fact, ..

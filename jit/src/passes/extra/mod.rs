@@ -29,18 +29,24 @@ pub(crate) fn known() -> impl Iterator<Item = (&'static str, &'static [&'static 
 }
 
 /// Carries out what is known here, and refuses the rest.
-pub(super) fn run(function: &mut Function, positions: &[SourcePosition], decisions: &[OtherDecision], applied: &mut Vec<Applied>) {
+pub(super) fn run(
+    function: &mut Function,
+    planned: u32,
+    positions: &[SourcePosition],
+    decisions: &[OtherDecision],
+    applied: &mut Vec<Applied>,
+) {
     for decision in decisions {
         let pass = ALL.iter().find(|pass| pass.name == decision.transformation);
         let (name, refused) = match pass {
             Some(pass) => (pass.name, (pass.run)(function, positions, decision).err()),
             None => ("other", Some(format!("no pass is called `{}`", decision.transformation))),
         };
-        // An operator's function shows in the positions; one that left no code counts as the first's.
-        let at = positions.iter().find(|position| position.offset == decision.offset).or(positions.first());
+        // An operator's function shows in the positions; one that left no code counts as the planned one's.
+        let at = positions.iter().find(|position| position.offset == decision.offset);
         applied.push(Applied {
             name,
-            function: at.map_or(0, |position| position.function),
+            function: at.map_or(planned, |position| position.function),
             offset: decision.offset,
             detail: decision.detail(),
             refused,
