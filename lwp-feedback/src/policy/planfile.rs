@@ -39,6 +39,10 @@ pub struct FilePlan {
 impl PlanFile {
     /// Reads JSON. `Err` says what is wrong and where, on one line.
     pub fn parse(json: &str) -> Result<PlanFile, String> {
+        // (serde would read a list as the fields of an object in turn, and complain of the first)
+        if !json.trim_start().starts_with('{') {
+            return Err(r#"expected an object such as {"plans": []}"#.into());
+        }
         let file: PlanFile = serde_json::from_str(json).map_err(|error| error.to_string().replace('\n', " "))?;
         let mut named = BTreeSet::new();
         match file.plans.iter().find(|plan| !named.insert(plan.func)) {
@@ -77,6 +81,14 @@ mod tests {
         assert!(file.check(0xd139_8066_d1b9_9bb1).is_ok() && file.check(1).unwrap_err().contains("d1398066d1b99bb1"));
         assert!(PlanFile::parse(r#"{"module":"x","plans":[]}"#).unwrap_err().contains("`x` is no hash"));
         assert_eq!(PlanFile::parse(r#"{"plans":[]}"#).unwrap().module, None);
+    }
+
+    #[test]
+    fn what_is_no_object_is_said_to_be_none() {
+        for text in ["[[[[", "[]", "", "null", "7"] {
+            assert!(PlanFile::parse(text).unwrap_err().starts_with("expected an object"), "{text}");
+        }
+        assert!(PlanFile::parse("{").unwrap_err().contains("EOF"));
     }
 
     #[test]
