@@ -46,12 +46,7 @@ pub fn results(results: &Results) -> String {
                             Verdict::TooFewPairs => "?",
                             _ => " ",
                         };
-                        let spread = match comparison.speedup.half_width() {
-                            // One pair has none.
-                            0.0 => String::new(),
-                            half => format!(" ±{:.0} %", 100.0 * half),
-                        };
-                        format!("{:.2}x{spread}{mark}{}", comparison.speedup.median, failures(cell))
+                        format!("{}{mark}{}", speedup(comparison.speedup, "x"), failures(cell))
                     }
                     (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
@@ -97,7 +92,7 @@ pub fn results(results: &Results) -> String {
         }
     }
     out.push_str(
-        "\n= below the noise   ? too few pairs for a verdict   no ±: of one pair   * interval wider than asked for   ~ no steady state   ! some runs failed\n",
+        "\n= below the noise   ? too few pairs for a verdict   no interval: of one pair   * interval wider than asked for   ~ no steady state   ! some runs failed\n",
     );
     for line in problems(results) {
         let _ = writeln!(out, "{line}");
@@ -147,15 +142,12 @@ pub fn markdown(results: &Results) -> String {
                 let comparison = results.comparisons.iter().find(|comparison| comparison.row == row.id && comparison.peer == **other);
                 let text = match (comparison, row.cells.iter().find(|cell| cell.peer == **other)) {
                     (Some(comparison), cell) => {
-                        let Interval { median, low, high } = comparison.speedup;
                         let mark = match comparison.verdict {
                             Verdict::BelowNoise => " =",
                             Verdict::TooFewPairs => " ?",
                             _ => "",
                         };
-                        // One pair has no interval.
-                        let spread = if low == high { String::new() } else { format!(" [{low:.2}, {high:.2}]") };
-                        format!("{median:.2}{spread}{mark}{}", failures(cell))
+                        format!("{}{mark}{}", speedup(comparison.speedup, ""), failures(cell))
                     }
                     (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
@@ -255,9 +247,16 @@ pub fn rows_in_words(count: usize) -> String {
     format!("{count} row{}", if count == 1 { "" } else { "s" })
 }
 
+/// A speed-up with its interval, whose ends may lie far from each other on either side. One pair has none.
+fn speedup(Interval { median, low, high }: Interval, unit: &str) -> String {
+    let spread = if low == high { String::new() } else { format!(" [{low:.2}, {high:.2}]") };
+    format!("{median:.2}{unit}{spread}")
+}
+
 /// Width of a peer's column: of its name, or of what stands in it.
 fn column(peer: &str) -> usize {
-    16.max(peer.chars().count() + 2)
+    // ("100.00x [100.00, 100.00]=!" and a space)
+    24.max(peer.chars().count() + 2)
 }
 
 fn peak_memory(cell: &Cell) -> Option<String> {
@@ -344,6 +343,8 @@ pub fn duration(ns: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Interval;
+
     #[test]
     fn the_example_prints() {
         let example = serde_json::from_str(include_str!("../docs/example-results.json")).unwrap();
@@ -352,6 +353,10 @@ mod tests {
         let markdown = super::markdown(&example);
         assert!(markdown.contains("| `matmul` dense |") && markdown.contains("*(control)*"), "{markdown}");
         assert!(markdown.contains("\nbackedge-nf: 0.1.0 (d4c815d), `--no-feedback`.\n"), "{markdown}");
+        let far = Interval { median: 19.18, low: 13.55, high: 19.82 };
+        assert_eq!(super::speedup(far, "x"), "19.18x [13.55, 19.82]");
+        assert_eq!(super::speedup(Interval { median: 2.0, low: 2.0, high: 2.0 }, ""), "2.00");
+        assert!(text.contains("6.90x [6.80, 7.00] ") && markdown.contains("| 6.90 [6.80, 7.00] |"), "{text}{markdown}");
         assert_eq!(super::quoted(&["a", "b c", "", "it's", "--json=x.json"]), r"a 'b c' '' 'it'\''s' --json=x.json");
         assert_eq!(super::duration(1.5e6), "1.5 ms");
     }
