@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::{Dump, DumpTier, Stage};
-use crate::output::{printed, shown};
+use crate::output::{name, printed, shown};
 use crate::run::{check_plans, load, plans};
 use backedge::{Config, Engine, Module, TierPolicy};
 use lwp_feedback::policy::PlanFile;
@@ -35,8 +35,8 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     for function in functions {
         let text = stage(&module, function, plans.as_ref(), options)?;
-        let name = module.loaded().module.function_name(function).unwrap_or("<no name>");
-        let text = format!(";; function {function} {name}\n{}\n\n", text.trim_end());
+        let called = name(module.loaded().module.function_name(function).unwrap_or("<no name>"));
+        let text = format!(";; function {function} {called}\n{}\n\n", text.trim_end());
         let outcome = out.write_all(shown(&text).as_bytes()).and_then(|()| out.flush());
         if outcome.is_err() {
             return printed(outcome);

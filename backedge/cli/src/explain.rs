@@ -6,7 +6,7 @@
 
 use crate::failure::Failure;
 use crate::options::{Explain, Feedback, Run, Source, Tier};
-use crate::output::print;
+use crate::output::{name, print};
 use crate::policyoptions;
 use crate::report::outcome;
 use crate::run::{self, Around, Output, engine, load};
@@ -376,7 +376,7 @@ fn text(all: &Explanation) -> String {
     };
     line(format_args!(
         "module {} ({}), {} functions with records",
-        all.module.as_deref().unwrap_or("<no name>"),
+        name(all.module.as_deref().unwrap_or("<no name>")),
         all.hash,
         all.functions.len()
     ));
@@ -384,7 +384,7 @@ fn text(all: &Explanation) -> String {
         line(format_args!(
             "\nfunction {} {}: {} bytes, {} records{}",
             function.function,
-            function.name.as_deref().unwrap_or("<no name>"),
+            name(function.name.as_deref().unwrap_or("<no name>")),
             function.body_bytes,
             function.records,
             if function.side_exits > 0 { format!(", {} side exits", function.side_exits) } else { String::new() }
@@ -412,7 +412,7 @@ fn text(all: &Explanation) -> String {
         for operator in &function.operators {
             line(format_args!("  {:#x}", operator.offset));
             for seen in &operator.seen {
-                line(format_args!("    seen: {} ({}): {}", seen.what, seen.provenance, seen.text));
+                line(format_args!("    seen: {} ({}): {}", seen.what, seen.provenance, name(&seen.text)));
             }
             for answer in &operator.answers {
                 let verdict = if answer.decided { "decided" } else { "refused" };

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::Inspect;
-use crate::output::print;
+use crate::output::{name, print};
 use crate::run::load;
 use backedge::{Config, Engine, TierPolicy};
 
@@ -29,15 +29,15 @@ fn outline(module: &backedge::Module, options: &Inspect) -> String {
         inner.bytes().len(),
         inner.bodies.len(),
         inner.hash,
-        inner.name.as_ref().map_or(String::new(), |name| format!(", name `{name}`"))
+        inner.name.as_ref().map_or(String::new(), |it| format!(", name `{}`", name(it)))
     ));
     line(format_args!("\nimports ({})", module.imports().len()));
     for import in module.imports() {
-        line(format_args!("  {}::{}  {}", import.module(), import.name(), import.ty()));
+        line(format_args!("  {}::{}  {}", name(import.module()), name(import.name()), import.ty()));
     }
     line(format_args!("\nexports ({})", module.exports().len()));
     for export in module.exports() {
-        line(format_args!("  {}  {}", export.name(), export.ty()));
+        line(format_args!("  {}  {}", name(export.name()), export.ty()));
     }
     line(format_args!("\nmemories ({})", inner.memories.len()));
     for (index, memory) in inner.memories.iter().enumerate() {
@@ -55,7 +55,7 @@ fn outline(module: &backedge::Module, options: &Inspect) -> String {
     let total: usize = functions.iter().map(|(bytes, _)| bytes).sum();
     line(format_args!("\nfunctions ({}, {total} bytes of code), largest first", functions.len()));
     for &(bytes, index) in functions.iter().take(options.functions) {
-        line(format_args!("  {bytes:>8}  #{index:<6} {}", inner.function_name(index).unwrap_or("<no name>")));
+        line(format_args!("  {bytes:>8}  #{index:<6} {}", name(inner.function_name(index).unwrap_or("<no name>"))));
     }
     if functions.len() > options.functions {
         line(format_args!("  … and {} more (--functions N)", functions.len() - options.functions));

@@ -19,6 +19,14 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     text.chars().flat_map(|c| if harmful(c) { format!("\\u{:04x}", u32::from(c)).chars().collect() } else { vec![c] }).collect()
 }
 
+/// A name of the guest's inside a line: what would break it is written as escapes too.
+pub fn name(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\n', '\t']) {
+        return text.into();
+    }
+    text.replace('\n', "\\u000a").replace('\t', "\\u0009").into()
+}
+
 /// What became of printing: a reader that went away (`| head`) is no failure.
 pub fn printed(outcome: Result<()>) -> std::result::Result<(), Failure> {
     match outcome {
@@ -29,11 +37,12 @@ pub fn printed(outcome: Result<()>) -> std::result::Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{name, shown};
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(shown("a\tb\n"), "a\tb\n");
+        assert_eq!(name("a\tb\n"), r"a\u0009b\u000a");
         assert_eq!(shown("\u{1b}[2Jx\r\u{9b}\u{7}é"), r"\u001b[2Jx\u000d\u009b\u0007é");
     }
 }

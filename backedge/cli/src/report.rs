@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::html;
 use crate::options::{ReportFormat, ReportTo};
-use crate::output::shown;
+use crate::output::{name, shown};
 use crate::watch::{emptied, unwritten};
 use backedge::Module;
 use lwp_feedback::class::SiteClass;
@@ -150,7 +150,7 @@ fn header(out: &mut String, report: &Report) {
         out,
         format_args!(
             "module    {} ({:016x}), {} ms, feedback {}",
-            report.module.as_deref().unwrap_or("<no name>"),
+            name(report.module.as_deref().unwrap_or("<no name>")),
             report.hash,
             number(report.elapsed_ms.round() as u64),
             report.feedback
@@ -266,10 +266,10 @@ fn header(out: &mut String, report: &Report) {
 }
 
 fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
-    let name = function.name.as_deref().unwrap_or("<no name>");
+    let called = name(function.name.as_deref().unwrap_or("<no name>"));
     let total = function.events.iter().fold(function.uncounted, |sum: u64, &events| sum.saturating_add(events));
     line(out, format_args!(""));
-    line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
+    line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(&called, 60), function.function, function.body_bytes));
     let [interpreter, baseline, optimizing] = function.events;
     // Without tier-up nothing counts; and tier 2 counts only while it is measured.
     if total > 0 {
@@ -430,7 +430,7 @@ fn describe_site(out: &mut String, site: &SiteReport) {
     }
     for (shown, value) in values.iter().enumerate() {
         let what = match &value.name {
-            Some(name) => shortened(name, 24),
+            Some(callee) => shortened(&name(callee), 24),
             None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
             None => value.value.to_string(),
         };

@@ -416,12 +416,16 @@ fn what_would_have_no_effect_is_a_mistake() {
 #[test]
 fn names_do_not_reach_the_terminal_as_commands() {
     let files = Files::new();
-    let program = files.write("hot.wat", HOT.replace("(func $work", r#"(func $work (@name "\1b[2Jwork")"#));
-    let escaped = r"\u001b[2Jwork";
+    let program = files.write("hot.wat", HOT.replace("(func $work", r#"(func $work (@name "\1b[2Jwork\nfault")"#));
+    // (a line is one line, too)
+    let escaped = r"\u001b[2Jwork\u000afault";
     let err = hot(&["--report"], &program);
     assert!(err.contains(escaped) && !err.contains('\u{1b}'), "{err}");
-    for args in [&["inspect"][..], &["dump", "--stage", "wasm", "--func", "2"]] {
-        let (out, _) = expect(0, &[args, &[&program]].concat());
+    for args in
+        [&["inspect"][..], &["dump", "--stage", "wasm", "--func", "2"], &["explain", "-C", "cache=n", "--func", "2", "--invoke", "run"]]
+    {
+        let rounds = if args[0] == "explain" { &["100000"][..] } else { &[] };
+        let (out, _) = expect(0, &[args, &[&program], rounds].concat());
         assert!(out.contains(escaped) && !out.contains('\u{1b}'), "{out}");
     }
 }
