@@ -7,7 +7,7 @@ backedge=$(realpath "${1:?usage: docs/picture.sh PATH_TO_BACKEDGE}")
 images=docs/src/images
 program=bench-programs/programs/indirect_call/indirect_call.wasm
 mkdir -p "$images"
-# Half a second of it, so that the cost of watching is one of running rather than of starting.
+# Seconds of it, so that the cost of watching is one of running rather than of starting.
 # By a file: python's start beside it takes a processor, and the monitor would miss records.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
