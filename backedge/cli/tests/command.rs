@@ -173,6 +173,63 @@ fn what_is_called_start_is_a_function_that_can_start() {
     expect(0, &["run", &program("(module (memory 1) (func $f) (start $f))")]);
 }
 
+/// The options of a subcommand and of those below it, as the help names them: short form if there is one, long form.
+fn options_of(path: &[&str], found: &mut Vec<(String, Option<String>, String)>) {
+    let (help, _) = expect(0, &[path, &["--help"]].concat());
+    let mut commands = false;
+    for line in help.lines() {
+        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
+        match &words[..] {
+            [short, long, ..] if line.starts_with("  -") && long.starts_with("--") => {
+                found.push((path.join(" "), Some((*short).into()), (*long).into()));
+            }
+            [long, ..] if line.starts_with("      --") => found.push((path.join(" "), None, (*long).into())),
+            [command, ..] if commands && line.starts_with("  ") && !line.starts_with("   ") && *command != "help" => {
+                options_of(&[path, &[*command]].concat(), found);
+            }
+            _ => {}
+        }
+        commands = line == "Commands:" || commands && line.starts_with("  ");
+    }
+}
+
+#[test]
+fn the_book_names_what_the_help_names() {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let pages = std::fs::read_dir(root.join("docs/src")).unwrap().map(|page| page.unwrap().path());
+    let pages = pages.filter(|page| page.extension().is_some_and(|extension| extension == "md"));
+    let book: String = pages.map(|page| std::fs::read_to_string(page).unwrap()).collect();
+    let named = |option: &str| {
+        let ends = |at: usize| !book[at + option.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+        let begins = |at: usize| !book[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+        book.match_indices(option).any(|(at, _)| begins(at) && ends(at))
+    };
+    let mut options = Vec::new();
+    options_of(&[], &mut options);
+    assert!(options.len() > 100, "{options:?}");
+    for (command, short, long) in options {
+        assert!(named(&long) || short.as_deref().is_some_and(named), "no page names {long} of `backedge {command}`");
+    }
+    // What options with keys take.
+    for option in ["-W", "-S", "-C"] {
+        let (_, err) = expect(2, &["run", option, "nonsense", "x.wasm"]);
+        let known = err.split("known: ").nth(1).unwrap().split(" (").next().unwrap();
+        for key in known.trim().split(", ") {
+            assert!(named(key), "no page names {option} {key}");
+        }
+    }
+    let config = std::fs::read_to_string(root.join("backedge/src/config.rs")).unwrap();
+    let embedding = std::fs::read_to_string(root.join("docs/src/embedding.md")).unwrap();
+    let settings =
+        config.split("pub fn ").skip(1).filter(|method| method.contains("(&mut self")).map(|method| method.split('(').next().unwrap());
+    for setting in settings {
+        assert!(
+            embedding.contains(&format!("`{setting}`")) || embedding.contains(&format!("::{setting}`")),
+            "embedding.md does not name Config::{setting}"
+        );
+    }
+}
+
 #[test]
 fn a_limited_address_space_has_room_for_many_memories() {
     let files = Files::new();
