@@ -6,7 +6,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lwp_feedback::eventset::EventSet;
 use lwp_feedback::sim::Generation;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -243,7 +244,7 @@ pub struct Run {
     #[arg(short = 'S', long = "wasi", value_name = "KEY[=VAL[,..]]", value_parser = WasiOptions::parse)]
     pub wasi: Vec<WasiOptions>,
     /// Say what the engine saw, decided and did: `text`, `json` or `json+code`, to standard error or to FILE; `html` to FILE (backedge-report.html)
-    #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
+    #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = OsStringValueParser::new().try_map(|text| ReportTo::parse(&text)))]
     pub report: Option<ReportTo>,
     /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y), fill[=y|n] (after the run a process in the background compiles more of it into the cache; default y), templates[=y|n] (what the interpreter runs more than a few times is strung together as machine code; default y)
     #[arg(short = 'C', long = "codegen", value_name = "KEY[=VAL[,..]]", value_parser = CodegenOptions::parse)]
@@ -645,17 +646,22 @@ impl ReportFormat {
 }
 
 impl ReportTo {
-    fn parse(text: &str) -> Result<ReportTo, String> {
-        let (format, file) = match text.split_once([',', '=']) {
-            Some((format, file)) => (format, Some(PathBuf::from(file))),
+    // (a file's name need not be UTF-8)
+    fn parse(text: &OsStr) -> Result<ReportTo, String> {
+        let text = text.as_bytes();
+        let (format, file) = match text.iter().position(|byte| matches!(byte, b',' | b'=')) {
+            Some(at) => (&text[..at], Some(PathBuf::from(OsStr::from_bytes(&text[at + 1..])))),
             None => (text, None),
         };
         let format = match format {
-            "text" => ReportFormat::Text,
-            "json" => ReportFormat::Json,
-            "json+code" => ReportFormat::JsonWithCode,
-            "html" => ReportFormat::Html,
-            _ => return Err(format!("expected `text`, `json`, `json+code` or `html`, found `{format}`")),
+            b"text" => ReportFormat::Text,
+            b"json" => ReportFormat::Json,
+            b"json+code" => ReportFormat::JsonWithCode,
+            b"html" => ReportFormat::Html,
+            _ => {
+                let found = String::from_utf8_lossy(format);
+                return Err(format!("expected `text`, `json`, `json+code` or `html`, found `{found}`"));
+            }
         };
         let file = file.or_else(|| (format == ReportFormat::Html).then(|| "backedge-report.html".into()));
         Ok(ReportTo { format, file })

@@ -14,6 +14,7 @@ use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{Budgets, FilePlan, Plan, PlanFile, Policy, Refusal};
 use lwp_feedback::profile::Snapshot;
 use serde_json::json;
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -77,10 +78,12 @@ impl Drop for Process {
 
 impl PolicyExec {
     /// Starts the program, with the shell.
-    pub fn new(command: &str) -> Result<PolicyExec, Failure> {
-        let failed = |error: std::io::Error| Failure::Load(format!("cannot start the policy `{command}`: {error}"));
+    pub fn new(command: impl AsRef<OsStr>) -> Result<PolicyExec, Failure> {
+        let shown = command.as_ref().to_string_lossy().into_owned();
+        let failed = |error: std::io::Error| Failure::Load(format!("cannot start the policy `{shown}`: {error}"));
         let mut child = Command::new("sh")
-            .args(["-c", command])
+            .arg("-c")
+            .arg(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
@@ -110,7 +113,7 @@ impl PolicyExec {
         std::thread::Builder::new().name("policy-questions".into()).spawn(writer).map_err(failed)?;
         std::thread::Builder::new().name("policy-answers".into()).spawn(reader).map_err(failed)?;
         let process = Mutex::new(Some(Process { child, questions, answers }));
-        Ok(PolicyExec { command: command.into(), process, failure: OnceLock::new(), ends: OnceLock::new(), strayed: Once::new() })
+        Ok(PolicyExec { command: shown, process, failure: OnceLock::new(), ends: OnceLock::new(), strayed: Once::new() })
     }
 }
 

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use lwp_feedback::policy::{self, FilePlan, PlanFile, Policy};
 use lwp_feedback::profilefile::{ProfileFileError, RecordValues, SavedProfile};
 use lwp_feedback::source::{self, RunningSource};
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -22,7 +23,7 @@ pub struct PolicyOptions {
     pub forbid: Vec<String>,
     /// Ask a program for plans: it gets a line of JSON with a profile and answers with a line like a plan file
     #[arg(long, value_name = "CMD")]
-    pub policy_exec: Option<String>,
+    pub policy_exec: Option<OsString>,
     /// Replace the policy's limits and costs by those named in FILE (JSON)
     #[arg(long, value_name = "FILE")]
     pub budgets: Option<PathBuf>,

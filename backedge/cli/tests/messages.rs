@@ -63,6 +63,12 @@ fn files_may_have_any_names() {
     let output = backedge(&folder, &[OsStr::new("run"), OsStr::new("--report=html,x.html"), &program]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::read_to_string(folder.path().join("x.html")).unwrap().contains("n\u{fffd}.wat"));
+    // Also where the name is a part of what an option is given.
+    let report = bytes(b"--report=json,r\xff.json");
+    let policy = bytes(b"--policy-exec=cat >/dev/null; : \xff");
+    let output = backedge(&folder, &[OsStr::new("run"), &report, &policy, &program]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(std::fs::read_to_string(folder.path().join(bytes(b"r\xff.json"))).unwrap().starts_with('{'));
     let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench-programs");
     let line = ["bench", "--programs", programs, "--filter", "nbody/0/steady", "--peers", "backedge", "--json"].map(OsStr::new);
     mistake(&folder, 2, &[&line[..], &[&bytes(b"\xff/x")]].concat(), "there is no folder `\u{fffd}`");
