@@ -46,12 +46,13 @@ pub fn cache(action: &Cache) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Load(format!("`{}`: {error}", directory.path().display()));
     match action {
         Cache::List => {
+            // (one that cannot be read is that, and no more is said of it)
+            let files = directory.files().map_err(failed)?;
             if let Err(error) = directory.check()
                 && error.kind() != ErrorKind::NotFound
             {
                 warn(&format!("the cache in `{}` is not used: {error}", directory.path().display()));
             }
-            let files = directory.files().map_err(failed)?;
             let bytes: u64 = files.iter().map(|file| file.bytes).sum();
             let mut text = String::new();
             for file in &files {

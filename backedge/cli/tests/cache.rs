@@ -96,6 +96,18 @@ fn who_waits_for_another_process_says_so() {
 }
 
 #[test]
+fn a_cache_that_cannot_be_read_is_said_once() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.at("cache")).unwrap();
+    // (root reads what it has no permission for: a file is no directory for anyone)
+    std::fs::write(place.at("cache/backedge"), "").unwrap();
+    let listed = place.run(&["cache", "list"]);
+    let err = text(&listed.stderr);
+    assert_eq!((listed.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.starts_with("error: `") && err.contains("cache/backedge`: "), "{err}");
+}
+
+#[test]
 fn a_cache_that_is_a_link_is_not_used_and_that_is_said() {
     let place = Place::new();
     std::fs::write(place.at("many.wat"), a_hundred_functions()).unwrap();
