@@ -81,8 +81,10 @@ fn fail(failure: &Failure) -> ! {
 /// With `BACKEDGE_LOG` set (e.g. `vm=debug`), what the libraries trace goes to standard error.
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
-    if let Ok(filter) = EnvFilter::try_from_env("BACKEDGE_LOG") {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let Some(directives) = std::env::var_os("BACKEDGE_LOG") else { return };
+    match EnvFilter::try_new(directives.to_string_lossy()) {
+        Ok(filter) => tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init(),
+        Err(error) => policyoptions::warn(&format!("BACKEDGE_LOG is no filter, so nothing is logged: {error}")),
     }
 }
 

@@ -173,6 +173,17 @@ fn what_is_called_start_is_a_function_that_can_start() {
     expect(0, &["run", &program("(module (memory 1) (func $f) (start $f))")]);
 }
 
+#[test]
+fn a_filter_that_is_none_is_said() {
+    let files = Files::new();
+    let program = files.write("math.wat", MATH);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    let output = command.env("BACKEDGE_LOG", "zzz=foo=bar").arg("inspect").arg(program).stdin(Stdio::null()).output().unwrap();
+    let err = text(&output.stderr);
+    assert_eq!((output.status.code(), err.lines().count()), (Some(0), 1), "{err}");
+    assert!(err.starts_with("warning: BACKEDGE_LOG is no filter, so nothing is logged: "), "{err}");
+}
+
 /// The options of a subcommand and of those below it, as the help names them: short form if there is one, long form.
 fn options_of(path: &[&str], found: &mut Vec<(String, Option<String>, String)>) {
     let (help, _) = expect(0, &[path, &["--help"]].concat());
