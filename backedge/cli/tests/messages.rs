@@ -87,6 +87,13 @@ fn an_inherited_variable_that_is_not_utf_8_is_named() {
 }
 
 #[test]
+fn a_module_of_another_version_is_told_in_one_line_without_blanks() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("v2.wasm"), b"\0asm\x02\0\0\0").unwrap();
+    mistake(&folder, 1, &words("run v2.wasm"), "unknown binary version: 0x2");
+}
+
+#[test]
 fn what_an_option_cannot_do_is_said() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("m.wat"), r#"(module (func (export "_start")))"#).unwrap();

@@ -167,7 +167,9 @@ fn explain(bytes: &[u8], features: WasmFeatures, failure: Failure) -> ModuleErro
     match features::needed_proposal(bytes, features) {
         Some((proposal, switched_off)) => ModuleError::Unsupported { proposal, switched_off, offset, function: failure.function },
         None => {
-            ModuleError::Invalid { message: error.message().replace('\n', " "), offset, function: failure.function, name: failure.name }
+            // One line, and numbers without the blanks that a column of them would need (of the binary's version).
+            let message = error.message().split_whitespace().collect::<Vec<&str>>().join(" ");
+            ModuleError::Invalid { message, offset, function: failure.function, name: failure.name }
         }
     }
 }
