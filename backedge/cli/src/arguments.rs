@@ -1,6 +1,6 @@
 //! The command line as a whole: its short form, `backedge FILE ARGS…` for `backedge run FILE ARGS…`, and what others see of it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// Words that are not a file to run when they come first.
 const KNOWN: &[&str] = &[
@@ -36,6 +36,42 @@ pub fn with_subcommand(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     args
 }
 
+/// What to add where the file to run is not there: its name stands where a subcommand would, and may have been meant as one.
+pub fn no_command(file: &OsStr) -> String {
+    let word = match std::env::args_os().nth(1) {
+        Some(first) if first == file => first.to_string_lossy().into_owned(),
+        _ => return String::new(),
+    };
+    // What has a dot or a slash was meant as a file.
+    if word.contains(['.', '/']) { String::new() } else { format!("; nor is it a command ({})", nearest(&word)) }
+}
+
+/// The subcommand that a word was probably meant to be.
+fn nearest(word: &str) -> String {
+    let commands = KNOWN.iter().filter(|known| !known.starts_with('-'));
+    let near = commands.map(|known| (distance(word, known), known)).min().filter(|&(distance, _)| distance <= word.len().div_ceil(3));
+    near.map_or_else(|| "--help lists them".to_owned(), |(_, known)| format!("`{known}` is one"))
+}
+
+/// Letters to insert, to take out and to replace, and neighbours to exchange, from one word to the other (*optimal string alignment*).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
 /// The command line as results and reports show it: what is no UTF-8 in it is replaced.
 pub fn as_text() -> Vec<String> {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
@@ -47,6 +83,14 @@ mod tests {
 
     fn parsed(args: &[&str]) -> Vec<OsString> {
         with_subcommand(args.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn the_nearest_command_is_one_that_is_near() {
+        assert_eq!(nearest("inspcet"), "`inspect` is one");
+        assert_eq!(nearest("explan"), "`explain` is one");
+        assert_eq!(nearest("serve"), "--help lists them");
+        assert_eq!(distance("", "run"), 3);
     }
 
     #[test]

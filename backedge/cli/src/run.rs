@@ -142,7 +142,10 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let module = if Path::new(file).is_file() && Engine::detect_precompiled_file(file).unwrap_or(None).is_some() {
         compile::load(&engine, Path::new(file), options.allow_precompiled)?
     } else {
-        load(&engine, Path::new(file))?
+        load(&engine, Path::new(file)).map_err(|failure| match failure {
+            Failure::Load(message) if !Path::new(file).exists() => Failure::Load(message + &arguments::no_command(file)),
+            failure => failure,
+        })?
     };
     options.keep.check(&module);
     if let (Some(path), Some(plans)) = (&options.engine.plan, &engine.vm().config().plans) {

@@ -174,6 +174,17 @@ fn what_is_called_start_is_a_function_that_can_start() {
 }
 
 #[test]
+fn what_is_no_file_may_have_been_meant_as_a_command() {
+    for (word, hint) in [("inspcet", "nor is it a command (`inspect` is one)"), ("serve", "nor is it a command (--help lists them)")] {
+        mistake(1, &[word, "x.wasm"], &format!("no such file: `{word}`; {hint}"));
+    }
+    for args in [&["serve.wasm"][..], &["run", "serve"], &["./serve"]] {
+        let (_, err) = expect(1, args);
+        assert!(err.starts_with("error: no such file: `") && !err.contains("command"), "{err}");
+    }
+}
+
+#[test]
 fn a_filter_that_is_none_is_said() {
     let files = Files::new();
     let program = files.write("math.wat", MATH);
