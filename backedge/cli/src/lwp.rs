@@ -118,13 +118,12 @@ fn open(path: &Path) -> Result<BufReader<File>, Failure> {
 }
 
 /// Copies a record file without records of some events. What was readable is written before the error.
-fn filter(path: &Path, drop: &[u8], to: &Path) -> Result<(), Failure> {
+fn filter(path: &Path, drop: &[EventId], to: &Path) -> Result<(), Failure> {
     let input = open(path)?;
-    let drop: Vec<EventId> = drop.iter().copied().map(EventId).collect();
     let unwritten = |error: std::io::Error| Failure::Load(format!("cannot write records to `{}`: {error}", to.display()));
     samefile::check([path], [to])?;
     let out = BufWriter::new(File::create(to).map_err(unwritten)?);
-    match recordfile::filter(input, &drop, out) {
+    match recordfile::filter(input, drop, out) {
         Ok(()) => Ok(()),
         Err(DecodeError::Output(error)) => Err(unwritten(error)),
         Err(DecodeError::File(error)) => Err(in_file(path, error)),
@@ -152,11 +151,10 @@ pub fn plans_of_records(path: &Path, module_file: &Path, policy: &PolicyOptions)
     Ok(PlanFile { module: Some(hash), plans })
 }
 
-fn decode(path: &Path, drop: &[u8]) -> Result<(), Failure> {
+fn decode(path: &Path, drop: &[EventId]) -> Result<(), Failure> {
     let input = open(path)?;
-    let drop: Vec<EventId> = drop.iter().copied().map(EventId).collect();
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let outcome = recordfile::decode(input, &drop, &mut out);
+    let outcome = recordfile::decode(input, drop, &mut out);
     // What was readable comes before the error.
     let outcome = outcome.and(out.flush().map_err(DecodeError::Output));
     match outcome {

@@ -4,7 +4,8 @@ use crate::policyoptions::{KeepOptions, PolicyOptions};
 use crate::watch::WatchOptions;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lwp_feedback::eventset::EventSet;
+use lwp_feedback::eventset::{EVENTS, EventSet, UnknownEvent};
+use lwp_feedback::layout::EventId;
 use lwp_feedback::sim::Generation;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -497,9 +498,9 @@ pub enum Lwp {
     Decode {
         /// The record file
         file: PathBuf,
-        /// Leave out records of this event; may be given several times
-        #[arg(long, value_name = "EVENTID")]
-        drop: Vec<u8>,
+        /// Leave out records of this event, by number or name; may be given several times
+        #[arg(long, value_name = "EVENT", value_parser = event)]
+        drop: Vec<EventId>,
         /// Write a record file in place of text
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -704,6 +705,15 @@ fn source_of_code(text: &str) -> Result<Source, String> {
         source @ (Source::Inline | Source::Trap) => Ok(source),
         _ => Err("expected inline or trap: the others are of a run, and nothing is run".into()),
     }
+}
+
+/// An event by its name, or by its number: a record file may hold those that nobody defined.
+fn event(text: &str) -> Result<EventId, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(EventId(number));
+    }
+    let named = EVENTS.iter().find(|event| event.name() == Some(text));
+    named.copied().ok_or_else(|| UnknownEvent { found: text.into() }.to_string())
 }
 
 /// A share from 0 to 100 percent.

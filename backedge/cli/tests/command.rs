@@ -634,6 +634,8 @@ fn lwp_decode_and_replay_read_record_files() {
     assert!(out.contains("ring 1: 8 missed\n"), "{out}");
     let (out, _) = expect(0, &["lwp", "decode", file, "--drop", "1"]);
     assert_eq!((out.matches("lwpval").count(), out.matches("event-200").count()), (0, 1), "{out}");
+    assert_eq!(expect(0, &["lwp", "decode", file, "--drop", "lwpval"]).0, out);
+    mistake(2, &["lwp", "decode", file, "--drop", "lwpvel"], "no event `lwpvel`; known: 1 lwpval");
     // Writing to what is read would empty it first.
     mistake(2, &["lwp", "decode", file, "--drop", "1", "--output", file], "is what is read");
     assert_eq!(std::fs::read(file).unwrap(), record_file());
