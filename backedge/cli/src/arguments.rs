@@ -49,27 +49,9 @@ pub fn no_command(file: &OsStr) -> String {
 /// The subcommand that a word was probably meant to be.
 fn nearest(word: &str) -> String {
     let commands = KNOWN.iter().filter(|known| !known.starts_with('-'));
-    let near = commands.map(|known| (distance(word, known), known)).min().filter(|&(distance, _)| distance <= word.len().div_ceil(3));
+    let near =
+        commands.map(|known| (strsim::osa_distance(word, known), known)).min().filter(|&(distance, _)| distance <= word.len().div_ceil(3));
     near.map_or_else(|| "--help lists them".to_owned(), |(_, known)| format!("`{known}` is one"))
-}
-
-/// Letters to insert, to take out and to replace, and neighbours to exchange, from one word to the other (*optimal string alignment*).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 /// The command line as results and reports show it: what is no UTF-8 in it is replaced.
@@ -90,7 +72,6 @@ mod tests {
         assert_eq!(nearest("inspcet"), "`inspect` is one");
         assert_eq!(nearest("explan"), "`explain` is one");
         assert_eq!(nearest("serve"), "--help lists them");
-        assert_eq!(distance("", "run"), 3);
     }
 
     #[test]
