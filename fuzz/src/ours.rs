@@ -24,7 +24,8 @@ pub struct Ours {
     random: Random,
     lies: usize,
     leave_once_in: u64,
-    interrupts: bool,
+    /// What a deadline's callback calls `noise` with, where there is one.
+    interrupts: Option<i64>,
 }
 
 impl Ours {
@@ -42,8 +43,10 @@ impl Ours {
             }
             _ => Some(compiler.clone()),
         };
+        // A collection at each throw looks at a mebibyte of frames that wait for the callback: with six rounds of thirty throws a case took half a minute.
+        let interrupts = setup.interrupts.then_some(if config.machine().stress.collect_exceptions { 1 } else { 6 });
         let engine = Engine::with_compiler(&config, compiler)?;
-        Ok(Ours { engine, random, lies: setup.lies, leave_once_in: setup.leave_once_in, interrupts: setup.interrupts })
+        Ok(Ours { engine, random, lies: setup.lies, leave_once_in: setup.leave_once_in, interrupts })
     }
 }
 
@@ -61,11 +64,11 @@ impl Machine for Ours {
             random,
             lies: self.lies,
             leave_once_in: self.leave_once_in,
-            interrupts: self.interrupts,
+            interrupts: self.interrupts.is_some(),
             modules: modules.clone(),
             engine: self.engine.clone(),
         };
-        let noise = self.interrupts.then(|| Module::new(&self.engine, NOISE).expect("it is valid"));
+        let noise = self.interrupts.map(|rounds| (Module::new(&self.engine, NOISE).expect("it is valid"), rounds));
         Ok(Box::new(OurModule { modules, shape, meddler: Arc::new(Mutex::new(meddler)), noise }))
     }
 }
@@ -103,8 +106,8 @@ struct OurModule {
     modules: Vec<Module>,
     shape: Shape,
     meddler: Arc<Mutex<Meddler>>,
-    /// What a deadline's callback calls.
-    noise: Option<Module>,
+    /// What a deadline's callback calls, and with what.
+    noise: Option<(Module, i64)>,
 }
 
 /// Writes to all that a nested call may write to: throws with and without references, leaves loops, calls in each way. `noise(n)` is 4 n (n + 1) / 2.
@@ -134,13 +137,13 @@ const NOISE: &str = r#"(module
         (local.get $s)))"#;
 
 /// Has a deadline's callback call `noise`.
-fn interrupt(store: &mut Store<Data>, noise: &Module) -> Result<()> {
+fn interrupt(store: &mut Store<Data>, noise: &Module, rounds: i64) -> Result<()> {
     let noise = Instance::new(&mut *store, noise, &[])?.get_typed_func::<i64, i64>(&mut *store, "noise")?;
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |mut context| {
         context.set_epoch_deadline(1 << 40);
-        match noise.call(&mut context, 6) {
-            Ok(sum) => assert_eq!(sum, 84, "what a callback calls"),
+        match noise.call(&mut context, rounds) {
+            Ok(sum) => assert_eq!(sum, 2 * rounds * (rounds + 1), "what a callback calls"),
             // The guest was deep already.
             Err(error) if error.downcast_ref::<Trap>() == Some(&Trap::StackOverflow) => {}
             Err(error) => return Err(error),
@@ -169,8 +172,8 @@ impl Loaded for OurModule {
             true => Some(self.instance(&mut store, &self.modules[self.modules.len() - 1], None).map_err(stop)?),
             false => None,
         };
-        if let Some(noise) = &self.noise {
-            interrupt(&mut store, noise).map_err(stop)?;
+        if let Some((noise, rounds)) = &self.noise {
+            interrupt(&mut store, noise, *rounds).map_err(stop)?;
         }
         meddle(&self.meddler, false);
         let instance = self.instance(&mut store, &self.modules[0], partner).map_err(stop)?;
