@@ -450,11 +450,9 @@ fn the_models_mispredictions_are_in_the_time_too() {
     panic!("penalty ns, mispredicted by time, by the model: {seen:?}");
 }
 
-#[test]
-fn a_select_is_no_branch_but_says_what_one_would_meet() {
-    let _one = machine();
-    let body = format!("(local.set $a (select (i32.add (local.get $a) (i32.const 3)) (local.get $a) {RANDOM_BIT}))");
-    let mut guest = Guest::new(&rounds("", &body), 20.0);
+/// What bursts say of the select in a loop's body.
+fn select_seen(body: &str) -> lwp_feedback::profile::SelectSnapshot {
+    let mut guest = Guest::acted_on(&rounds("", body), 20.0, FeedbackPolicy::Off);
     let mut selects = Vec::new();
     for _ in 0..40 {
         guest.call("run", &[20_000_000]);
@@ -466,9 +464,25 @@ fn a_select_is_no_branch_but_says_what_one_would_meet() {
             break;
         }
     }
-    let select = selects[0];
-    let share = select.would_mispredict_share().expect("judged");
-    assert!((0.44..=0.56).contains(&share), "{select:?}");
+    selects[0]
+}
+
+#[test]
+fn a_select_is_no_branch_but_says_what_one_would_meet() {
+    let _one = machine();
+    let of = |condition: &str| {
+        let body = format!("(local.set $a (select (i32.add (local.get $a) (i32.const 3)) (local.get $a) {condition}))");
+        let select = select_seen(&body);
+        let true_share = select.taken as f64 / (select.taken + select.not_taken) as f64;
+        (true_share, select.would_mispredict_share().expect("judged"), select)
+    };
+    let (share, mispredicted, select) = of(RANDOM_BIT);
+    assert!((0.44..=0.56).contains(&share) && (0.44..=0.56).contains(&mispredicted), "{select:?}");
+    // Conditions that go by the round: each burst must see all of their phases, and a branch would be predicted.
+    for (condition, expected) in [("1", 0.5), ("3", 0.75), ("7", 0.875)] {
+        let (share, mispredicted, select) = of(&format!("(i32.and (local.get $n) (i32.const {condition}))"));
+        assert!((share - expected).abs() < 0.06 && mispredicted < 0.03, "n & {condition}: {select:?}");
+    }
 }
 
 #[test]

@@ -80,9 +80,10 @@ impl Predictor {
         self.judge(correct)
     }
 
-    /// A condition that decides no branch (a `select`): what the verdict would be if it did. It leaves no trace in the history.
+    /// A condition that decides no branch (a `select`): what the verdict would be if it did. It leaves no trace in the history of branches; its own outcomes it knows, as a
+    /// branch in its place would.
     pub fn condition(&mut self, address: u64, value: bool) -> Verdict {
-        let correct = self.tage.predict_and_train(address, value) == value;
+        let correct = self.tage.predict_and_train_condition(address, value) == value;
         self.judge(correct)
     }
 

@@ -10,6 +10,9 @@
 //! A branch that is random with a bias is TAGE's known weakness (Seznec, "A new case for the TAGE branch predictor", MICRO 2011, section 6):
 //! entries for single histories that went the rare way win over the bias. That paper's *statistical corrector* is here in its smallest form: a
 //! counter by address of how often tagged tables were right where they spoke against the bias; while they mostly were not, the bias predicts.
+//!
+//! A `select`'s condition is predicted as if it were a branch and is none, so the history of branches knows nothing of it. What it would add is kept by address (as the first
+//! level of Yeh and Patt's per-address schemes, "Alternative implementations of two-level adaptive branch prediction", ISCA 1992) and takes part in its own index and tag.
 
 /// Outcomes that index each tagged table, shortest first.
 pub const HISTORY_LENGTHS: [usize; TABLES] = [4, 6, 10, 16, 25, 40, 64, 101, 160, 254, 403, 640];
@@ -28,6 +31,8 @@ const AGING: u32 = 1 << 18;
 const CORRECTOR_BITS: u32 = 12;
 /// The corrector's counters stay within plus and minus this.
 const CORRECTOR_TOP: i8 = 31;
+/// log2 of the own histories of conditions. A guess: selects of the code that a burst sees.
+const OWN_BITS: u32 = 10;
 
 #[derive(Clone, Copy, Default)]
 struct Entry {
@@ -77,10 +82,23 @@ pub(super) struct Tage {
     history: Box<[u8]>,
     newest: usize,
     path: u64,
+    /// The latest 64 outcomes of conditions that are no part of the history, by address.
+    own: Box<[u64]>,
     /// Positive: where a new entry disagrees with the alternative, the alternative is taken.
     prefer_alternative: i8,
     branches: u32,
     random: u32,
+}
+
+/// Addresses of sites differ in few bits: spread them.
+fn spread(address: u64) -> u64 {
+    address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24
+}
+
+/// The latest `length` of a condition's own outcomes, spread over all bits; 0 where all were false.
+fn fold_own(own: u64, length: usize) -> u64 {
+    let latest = if length < 64 { own & ((1 << length) - 1) } else { own };
+    (latest ^ latest >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8
 }
 
 fn shift(counter: &mut i8, up: bool, low: i8, high: i8) {
@@ -102,6 +120,7 @@ impl Tage {
             history: vec![0; HISTORY].into(),
             newest: 0,
             path: 0,
+            own: vec![0; 1 << OWN_BITS].into(),
             prefer_alternative: 0,
             branches: 0,
             random: seed.max(1),
@@ -134,10 +153,21 @@ impl Tage {
         self.random
     }
 
-    /// The prediction, before `taken` is learned.
+    /// The prediction of a branch, before `taken` is learned.
     pub(super) fn predict_and_train(&mut self, address: u64, taken: bool) -> bool {
-        // Addresses of sites differ in few bits: spread them.
-        let hashed = address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
+        self.with_own(address, 0, taken)
+    }
+
+    /// The same of a condition that is no part of the history: of a branch in its place it would be, so its own latest outcomes are looked at beside the branches'.
+    pub(super) fn predict_and_train_condition(&mut self, address: u64, value: bool) -> bool {
+        let at = (spread(address) & ((1 << OWN_BITS) - 1)) as usize;
+        let own = self.own[at];
+        self.own[at] = own << 1 | u64::from(value);
+        self.with_own(address, own, value)
+    }
+
+    fn with_own(&mut self, address: u64, own: u64, taken: bool) -> bool {
+        let hashed = spread(address);
         let base = (hashed & ((1 << BASE_BITS) - 1)) as usize;
         let bias = (hashed >> 8) as usize & ((1 << CORRECTOR_BITS) - 1);
         let mut at = [0usize; TABLES];
@@ -146,9 +176,10 @@ impl Tage {
         for nth in 0..TABLES {
             let table = &self.tables[nth];
             let bits = TABLE_BITS[nth];
-            let mixed = hashed as u32 ^ (hashed >> (nth as u32 + 3)) as u32 ^ table.index.value;
+            let own = if own == 0 { 0 } else { fold_own(own, HISTORY_LENGTHS[nth]) };
+            let mixed = hashed as u32 ^ (hashed >> (nth as u32 + 3)) as u32 ^ table.index.value ^ own as u32;
             at[nth] = (mixed & ((1 << bits) - 1)) as usize;
-            let tag = hashed as u32 ^ (hashed >> 11) as u32 ^ table.tag[0].value ^ table.tag[1].value << 1;
+            let tag = hashed as u32 ^ (hashed >> 11) as u32 ^ table.tag[0].value ^ table.tag[1].value << 1 ^ (own >> 32) as u32;
             tags[nth] = (tag & ((1 << TAG_BITS[nth]) - 1)) as u16;
             if table.entries[at[nth]].tag == tags[nth] {
                 alternative = provider;

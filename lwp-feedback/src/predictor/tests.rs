@@ -48,6 +48,38 @@ fn known_patterns_have_their_known_shares() {
 }
 
 #[test]
+fn a_condition_meets_what_a_branch_would_and_changes_no_branch() {
+    let with = |condition: &dyn Fn(u64, u64) -> bool| {
+        let (mut predictor, mut next) = (Predictor::default(), random());
+        let (mut judged, mut wrong, mut branches) = (0u32, 0u32, Vec::new());
+        for nth in 0..40_000 {
+            if nth % 2000 == 0 {
+                predictor.begin(WARM_UP);
+            }
+            let verdict = predictor.condition(0x1000, condition(nth, next()));
+            judged += u32::from(verdict != Verdict::Unknown);
+            wrong += u32::from(verdict == Verdict::Mispredicted);
+            branches.push(predictor.conditional(0x1040, nth % 3 == 0));
+        }
+        let mispredicted = branches.iter().filter(|&&verdict| verdict == Verdict::Mispredicted).count();
+        (f64::from(wrong) / f64::from(judged), mispredicted)
+    };
+    let pattern = 0x9E37_79B9_7F4A_7C15u64;
+    for (condition, expected) in [
+        (&(|nth, _| nth % 2 == 0) as &dyn Fn(u64, u64) -> bool, 0.0..0.01),
+        (&|nth, _| nth % 4 != 0, 0.0..0.01),
+        (&|nth, _| pattern >> (nth % 64) & 1 != 0, 0.0..0.03),
+        (&|nth, _| nth % 3 == 1, 0.0..0.01),
+        (&|_, random| random.is_multiple_of(10), 0.08..0.12),
+        (&|_, random| random & 1 != 0, 0.45..0.55),
+    ] {
+        let (share, branches) = with(condition);
+        assert!(expected.contains(&share), "{share}, expected {expected:?}");
+        assert!(branches < 40, "the branch beside it: {branches}");
+    }
+}
+
+#[test]
 fn the_second_of_a_correlated_pair_is_predicted() {
     let mut predictor = Predictor::default();
     let mut next = random();

@@ -23,8 +23,6 @@ const LOADS_WARM_UP: u32 = 16;
 const STRIDES: usize = 12;
 /// Strides of a load that it reports; the rest as one number.
 const STRIDES_REPORTED: usize = 3;
-/// One select in this many leaves a record.
-const SELECT_PERIOD: u32 = 4;
 /// Detail of a `BurstStride` record that counts all other strides.
 const OTHERS: u8 = 1;
 
@@ -161,8 +159,7 @@ pub(crate) unsafe fn finish(
                     Verdict::Predicted => SELECT_PREDICTED,
                     Verdict::Mispredicted => SELECT_MISPREDICTED,
                 };
-                state.selects = state.selects.wrapping_add(1);
-                if detail != 0 && state.selects.is_multiple_of(SELECT_PERIOD) {
+                if detail != 0 && state.selects.takes() {
                     let class = u32::from(SiteClass::Select.imm16(detail));
                     // SAFETY: the caller's promise.
                     unsafe { store_programmed(lwpcb, site.ip, class, site.offset, condition.into()) };

@@ -202,12 +202,50 @@ pub(crate) struct Astray {
     pub(crate) came: u32,
 }
 
+/// Which selects leave a record: one in four, at distances from 1 to 7 by chance. At a fixed distance a condition that goes by the loop's round would be seen in one phase only,
+/// for as long as the burst lasts.
+struct SelectSampling {
+    random: u32,
+    /// Selects until the next that does.
+    left: u32,
+}
+
+impl SelectSampling {
+    fn new(seed: u32) -> SelectSampling {
+        let mut sampling = SelectSampling { random: seed.max(1), left: 0 };
+        sampling.reload();
+        sampling
+    }
+
+    fn reload(&mut self) {
+        // xorshift32 (Marsaglia 2003).
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        self.left = self.random % 7;
+    }
+
+    /// Whether this one does.
+    fn takes(&mut self) -> bool {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                false
+            }
+            None => {
+                self.reload();
+                true
+            }
+        }
+    }
+}
+
 /// What a store keeps for bursts.
 pub(crate) struct StoreBurst {
     pub(crate) open: Option<Open>,
     pub(crate) predictor: Predictor,
-    /// Selects seen: one in some leaves a record.
-    selects: u32,
+    /// Which selects leave a record.
+    selects: SelectSampling,
     /// Number of the latest joint question that it answered.
     pub(crate) answered: u32,
     /// Who came meanwhile and was told to wait for what is on trial: context, function and offset.
@@ -229,7 +267,7 @@ impl StoreBurst {
         StoreBurst {
             open: None,
             predictor: Predictor::new(seed),
-            selects: 0,
+            selects: SelectSampling::new(seed),
             answered: 0,
             turned_away: Vec::new(),
             present_since: 0,
@@ -289,6 +327,25 @@ impl Open {
         if self.running_since != 0 {
             self.ticks += now.saturating_sub(self.running_since);
             self.running_since = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of four, whatever the period of what is looked at.
+    #[test]
+    fn selects_are_taken_by_chance() {
+        for period in [2, 3, 4, 5, 8] {
+            let mut sampling = SelectSampling::new(88_172_645);
+            let taken: Vec<u32> = (0..40_000).filter(|_| sampling.takes()).collect();
+            assert!((9_700..10_300).contains(&taken.len()), "{}", taken.len());
+            for phase in 0..period {
+                let share = taken.iter().filter(|&&nth| nth % period == phase).count() as f64 / taken.len() as f64;
+                assert!((share * f64::from(period) - 1.0).abs() < 0.06, "{share} of phase {phase} of {period}");
+            }
         }
     }
 }
