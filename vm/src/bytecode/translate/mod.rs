@@ -150,6 +150,8 @@ impl Translator<'_> {
             self.offset = offset as u32;
             if self.skipped_blocks.is_some() {
                 self.skip(&operator);
+                // (does nothing unless that was where code is reached again)
+                self.begin_count();
             } else {
                 let ends_block = self.counts && ends_block(&operator);
                 if let Some((_, count)) = &mut self.block_count
@@ -167,7 +169,7 @@ impl Translator<'_> {
         self.end_count();
     }
 
-    /// Where a block begins, if it is reached.
+    /// Where a block begins, if it is reached. What stands there is led to by branches alone where the code in front of it is not reached.
     fn begin_count(&mut self) {
         if self.counts && self.skipped_blocks.is_none() && !self.controls.is_empty() {
             let at = self.emit(Op::Count { operators: 0 });
@@ -512,8 +514,26 @@ mod tests {
             .iter()
             .filter_map(|inst| if let Op::Count { operators } = inst.op { Some(operators) } else { None })
             .collect();
-        // Before the loop; its condition; the arm; behind the loop. Nothing is behind the `if`, so there is no block to count.
-        assert_eq!(counts, [0, 2, 5, 1]);
+        // Before the loop; its condition; the arm; behind the `if`, where nothing is; behind the loop.
+        assert_eq!(counts, [0, 2, 5, 0, 1]);
+    }
+
+    /// What follows a jump away is reached by others.
+    #[test]
+    fn what_is_reached_by_branches_alone_is_counted() {
+        let counts = |body: &str| -> Vec<u32> {
+            let module = Module::new(format!("(module (tag $e) (func (param i32) {body}))").as_bytes()).unwrap();
+            let ops = translate(&module, 0, true).ops;
+            ops.iter().filter_map(|inst| if let Op::Count { operators } = inst.op { Some(operators) } else { None }).collect()
+        };
+        assert_eq!(counts("block br 0 end nop nop"), [1, 2]);
+        assert_eq!(counts("block local.get 0 br_table 0 0 end nop nop nop"), [2, 3]);
+        assert_eq!(counts("local.get 0 if return else nop nop end nop"), [2, 1, 2, 1]);
+        assert_eq!(counts("block br 0 nop block nop end nop end nop"), [1, 1]);
+        assert_eq!(counts("try unreachable catch $e nop nop catch_all nop end nop nop nop"), [0, 1, 2, 1, 3]);
+        assert_eq!(counts("block try br 1 delegate 0 nop end nop nop"), [0, 1, 2]);
+        assert_eq!(counts("block try_table (catch $e 0) throw $e end end nop nop"), [0, 1, 2]);
+        assert_eq!(counts("block block return end nop end"), [1]);
     }
 
     #[test]
