@@ -153,6 +153,24 @@ fn branches_of_known_programs_are_mispredicted_as_known() {
     assert!((0.08..=0.12).contains(&biased), "90/10: {biased}");
 }
 
+/// A jump that always goes to the same place is predicted, whichever index leads there; past the table all lead to the default's.
+#[test]
+fn a_br_table_is_predicted_by_where_it_goes() {
+    let _one = machine();
+    let of = |table: &str| {
+        let body = format!("(block $c (block $b (block $a (br_table {table})) {ADD_A}) {ADD_B})");
+        let (_guest, report) = run_branches(&body);
+        mispredicted(&report, 0)
+    };
+    let random = "(i32.and (i32.shr_u (local.get $x) (i32.const 11)) (i32.const 3))";
+    let same = of(&format!("$a $a $a $a $b {random}"));
+    assert!(same < 0.03, "one target: {same}");
+    let past = of(&format!("$a $b $c (i32.add (i32.const 2) (i32.mul (i32.const 1000) {random}))"));
+    assert!(past < 0.03, "the default's: {past}");
+    let three = of(&format!("$a $b $c {random}"));
+    assert!((0.4..0.75).contains(&three), "a quarter, a quarter, a half: {three}");
+}
+
 /// Versions of instrumented code.
 fn instrumented(report: &Report) -> usize {
     function(report, "run").versions.iter().filter(|version| version.tier == "instrumented" && !version.interpreted).count()

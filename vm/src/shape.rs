@@ -8,9 +8,9 @@
 //! cross a control operator on the stack are forgotten, and so is what a loop assigns before it is read.
 
 use crate::module::Module;
-use lwp_feedback::profile::{ArmObstacle, ArmShape, BranchShape, FunctionShape, LoopShape, ParamShape, SelectShape};
+use lwp_feedback::profile::{ArmObstacle, ArmShape, BranchShape, FunctionShape, LoopShape, ParamShape, SelectShape, SwitchShape};
 use std::collections::{HashMap, HashSet};
-use wasmparser::{ModuleArity, Operator, ValType};
+use wasmparser::{BrTable, ModuleArity, Operator, ValType};
 
 /// Parameters that are followed.
 const MOST_PARAMS: usize = 64;
@@ -38,7 +38,7 @@ pub fn shape(module: &Module, function: u32) -> FunctionShape {
     scan.params.retain(ParamShape::unlocks);
     scan.loops.sort_unstable_by_key(|it| it.offset);
     scan.branches.sort_unstable_by_key(|it| it.offset);
-    FunctionShape { params: scan.params, loops: scan.loops, branches: scan.branches, selects: scan.selects, ..shape }
+    FunctionShape { params: scan.params, loops: scan.loops, branches: scan.branches, selects: scan.selects, switches: scan.switches, ..shape }
 }
 
 /// Numbers of the parameters of a defined function that decide something: those of its [`shape`], in a quarter of the time. None where the body cannot be read.
@@ -129,6 +129,7 @@ struct Scan<'a> {
     loops: Vec<LoopShape>,
     branches: Vec<BranchShape>,
     selects: Vec<SelectShape>,
+    switches: Vec<SwitchShape>,
     /// `br_if`s that jump forward.
     pending: Vec<Pending>,
     /// The select whose result is on top of the stack.
@@ -160,6 +161,7 @@ impl<'a> Scan<'a> {
             loops: Vec::new(),
             branches: Vec::new(),
             selects: Vec::new(),
+            switches: Vec::new(),
             pending: Vec::new(),
             fresh_select: None,
             loops_open: 0,
@@ -345,6 +347,18 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Where the indices of a `br_table` go, by how many control operators are open around the label.
+    fn switch(&mut self, targets: &BrTable<'_>, offset: u32) {
+        if self.params_only {
+            return;
+        }
+        let depths = targets.targets().chain([Ok(targets.default())]);
+        let around = |depth: u32| self.open.len().saturating_sub(depth as usize) as u32;
+        // Validated when it was loaded, so all are there.
+        let targets = depths.filter_map(|depth| depth.ok()).map(around).collect();
+        self.switches.push(SwitchShape { offset, targets });
+    }
+
     /// Whether a `br` is the last operator of a first arm and jumps over the second: `block block br_if 0 … br 1 end … end`. If so, the arm behind the inner
     /// end is that branch's other one.
     fn ends_arm(&mut self, depth: u32) -> bool {
@@ -444,9 +458,10 @@ impl<'a> Scan<'a> {
                 self.obstacle(ArmObstacle::Leaves);
                 self.stack.clear();
             }
-            BrTable { .. } => {
+            BrTable { targets } => {
                 let index = self.pop();
                 self.decided(index, |shape, weight| shape.switches += weight);
+                self.switch(targets, offset);
                 self.obstacle(ArmObstacle::Leaves);
                 self.stack.clear();
             }
@@ -708,6 +723,14 @@ mod tests {
                 (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 4)))))
             (local.get $best)))"#);
         assert_eq!(shape.selects.iter().map(|it| it.loop_carried).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[test]
+    fn indices_of_a_switch_are_told_apart_by_where_they_go() {
+        let shape = of("(module (func (param i32) (block (block (block (br_table 0 2 0 3 1 (local.get 0)))))))");
+        let [switch] = &shape.switches[..] else { panic!("{shape:?}") };
+        let targets = [0, 1, 2, 3, 4, 1_000_000].map(|index| switch.target(index).expect("some place"));
+        assert_eq!(targets, [3, 1, 3, 0, 2, 2]);
     }
 
     #[test]

@@ -84,6 +84,17 @@ reasons! {
         /// Samples of the site.
         samples: u64,
     } = "no-dominant-value";
+    /// An index of a `br_table` goes where many others go: which one it is does not say where the jump goes, and the processor predicts where.
+    SharesTarget {
+        /// The index.
+        index: u32,
+        /// Its share of what goes there.
+        share: f64,
+        /// Share that is needed.
+        needed: f64,
+        /// Samples of the site.
+        samples: u64,
+    } = "shares-target";
     /// A condition goes both ways.
     NotLikely {
         /// Share of the more frequent way.
@@ -242,6 +253,12 @@ impl fmt::Display for RefusalReason {
             Self::NoDominantValue { share, needed, samples } => {
                 write!(f, "no dominant value: {:.1} % of {samples} samples, {:.1} % needed", percent(share), percent(needed))
             }
+            Self::SharesTarget { index, share, needed, samples } => write!(
+                f,
+                "index {index} is {:.1} % of what goes to its target ({samples} samples), {:.1} % needed",
+                percent(share),
+                percent(needed)
+            ),
             Self::NotLikely { share, needed, samples } => {
                 write!(f, "goes both ways: {:.1} % of {samples} samples, {:.1} % needed", percent(share), percent(needed))
             }

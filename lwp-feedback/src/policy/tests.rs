@@ -2,7 +2,7 @@ use super::*;
 use crate::class::SiteClass;
 use crate::profile::{
     ArmObstacle, ArmShape, BranchShape, BranchSnapshot, CallSnapshot, FunctionSnapshot, LoadSnapshot, LoopShape, NotInlinable, ParamShape,
-    SelectShape, SelectSnapshot, SiteKey, SiteSnapshot, StrideCount, ValueCount,
+    SelectShape, SelectSnapshot, SiteKey, SiteSnapshot, StrideCount, SwitchShape, ValueCount,
 };
 
 fn site_of(class: SiteClass, detail: u8, offset: u32, values: &[(u64, u64)]) -> SiteSnapshot {
@@ -375,6 +375,28 @@ fn frequent_indices_are_tested_first() {
     let Ok(Decision::SwitchOrder(it)) = switch(&[(9, 600), (2, 300), (4, 100)]) else { panic!() };
     assert_eq!(it.first, [9, 2]);
     assert_eq!(switch(&[(1, 100), (2, 100), (3, 100), (4, 100), (5, 100), (6, 100)]).unwrap_err().name(), "no-dominant-value");
+}
+
+/// What the processor predicts is where the jump goes.
+#[test]
+fn indices_that_go_to_one_place_are_not_tested() {
+    let switch = |targets: &[u32], values: &[(u64, u64)]| {
+        let mut all = of(sites(vec![site_of(SiteClass::SwitchIndex, 0, 170, values)]));
+        all.shapes[0].switches = vec![SwitchShape { offset: 170, targets: targets.to_vec() }];
+        let (plans, refusals) = plan(&all, &Budgets::default());
+        let decided = plans.into_iter().flat_map(|plan| plan.decisions).find_map(|it| match it {
+            Decision::SwitchOrder(it) => Some(it.first),
+            _ => None,
+        });
+        decided.ok_or_else(|| refusals.into_iter().find(|it| it.transformation == "switch-order").expect("one of both").reason)
+    };
+    let even = [(0, 250), (1, 250), (2, 250), (3, 250)];
+    let refused = RefusalReason::SharesTarget { index: 0, share: 0.25, needed: 0.75, samples: 1000 };
+    assert_eq!(switch(&[7, 7, 7, 7, 8], &even), Err(refused));
+    // Past the table all go to the default's place.
+    assert_eq!(switch(&[1, 2, 3], &[(0, 300), (1_000_000, 250), (2_000_000, 225), (3_000_000, 225)]), Ok(vec![0]));
+    assert_eq!(switch(&[1, 2, 3, 4, 5], &[(0, 400), (1, 300), (2, 300)]), Ok(vec![0, 1, 2]));
+    assert_eq!(switch(&[1, 1, 2], &[(0, 800), (1, 100), (2, 100)]), Ok(vec![0]), "most of its target's");
 }
 
 #[test]

@@ -37,7 +37,7 @@ use shift::{Counts, Settled};
 
 pub use provenance::Provenance;
 pub use sequences::SEQUENCE;
-pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
+pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape, SwitchShape};
 pub use snapshot::{
     BranchSnapshot, CallSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SequenceCount,
     SequencesSnapshot, SiteSnapshot, Snapshot, StrideCount, ValueCount,

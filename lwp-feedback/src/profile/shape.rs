@@ -21,6 +21,8 @@ pub struct FunctionShape {
     pub branches: Vec<BranchShape>,
     /// Selects.
     pub selects: Vec<SelectShape>,
+    /// Switches.
+    pub switches: Vec<SwitchShape>,
 }
 
 /// What a known value of a parameter would fold. Each count is weighted: times 8 for each loop around it, at most 8^3.
@@ -130,6 +132,23 @@ pub struct SelectShape {
     pub loop_carried: bool,
 }
 
+/// A `br_table`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SwitchShape {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// Where each index goes, the default's place last: equal numbers are one place, and mean nothing else.
+    pub targets: Vec<u32>,
+}
+
+impl SwitchShape {
+    /// Where an index goes.
+    pub fn target(&self, index: u32) -> Option<u32> {
+        self.targets.get(index as usize).or(self.targets.last()).copied()
+    }
+}
+
 /// What the module's producer said before anything ran: the `metadata.code.*` sections. Advice like everything else here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -148,6 +167,11 @@ impl FunctionShape {
     /// The innermost loop around an operator.
     pub fn loop_around(&self, offset: u32) -> Option<&LoopShape> {
         self.loops.iter().filter(|it| it.offset < offset && offset < it.end).max_by_key(|it| it.depth)
+    }
+
+    /// The switch at an offset.
+    pub fn switch(&self, offset: u32) -> Option<&SwitchShape> {
+        self.switches.iter().find(|it| it.offset == offset)
     }
 
     /// The branch at an offset.

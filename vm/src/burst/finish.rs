@@ -129,8 +129,9 @@ pub(crate) unsafe fn finish(
             }
             ProbeKind::Switch if judges => {
                 let targets = seen.table.switches.get(&(seen.number - seen.base)).map_or(&[][..], |targets| targets);
-                let target = targets.get(payload as usize).or(targets.last()).copied().unwrap_or(0);
-                recorded |= branch(false, true, state.predictor.indirect(site.ip, payload.into()), target);
+                // What is predicted is where the jump goes, whichever index leads there.
+                let (place, target) = targets.get(payload as usize).or(targets.last()).copied().unwrap_or((payload, 0));
+                recorded |= branch(false, true, state.predictor.indirect(site.ip, place.into()), target);
                 value(&site, SiteClass::SwitchIndex.imm16(0), payload.into());
             }
             ProbeKind::IndirectCall if judges => {

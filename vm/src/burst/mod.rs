@@ -98,8 +98,8 @@ pub(crate) struct ProbeTable {
     /// Hash of the module.
     pub(crate) module: u64,
     pub(crate) function: u32,
-    /// Addresses that `br_table`s lead to, by the probe's place in `sites` and the index; the last is the default's.
-    pub(crate) switches: BTreeMap<u32, Box<[u64]>>,
+    /// Where `br_table`s lead to, by the probe's place in `sites` and the index: byte offset of the operator that runs next, and its address; the last is the default's.
+    pub(crate) switches: BTreeMap<u32, Box<[(u32, u64)]>>,
     /// The loops whose runs are marked: those of the watched form.
     pub(crate) loops: Box<[WatchedLoop]>,
 }
@@ -120,7 +120,7 @@ impl ProbeTable {
             let ways = match ways.get(&offset) {
                 Some(&Ways::Two(taken, next)) => [first.address(taken), first.address(next)],
                 Some(Ways::Many(targets)) if kind == ProbeKind::Switch => {
-                    switches.insert(index as u32, targets.iter().map(|&offset| first.address(offset)).collect());
+                    switches.insert(index as u32, targets.iter().map(|&offset| (offset, first.address(offset))).collect());
                     [0; 2]
                 }
                 _ => [0; 2],

@@ -130,6 +130,7 @@ fn speaks_against(reason: &RefusalReason) -> bool {
         reason.name(),
         "no-dominant-target"
             | "no-dominant-value"
+            | "shares-target"
             | "not-likely"
             | "well-predicted"
             | "rarely-misses"
