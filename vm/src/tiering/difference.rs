@@ -1,21 +1,24 @@
 //! How two plans of one function differ: which decisions are the same again, and which would take each other's place.
 
 use lwp_feedback::policy::{Decision, InlineDecision, SwitchPathDecision};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Farthest and nearest prefetch that trials try, rounds.
 const MOST_DISTANCE: u32 = 1024;
 const LEAST_DISTANCE: u32 = 1;
 
-/// What makes a decision the same again: all but the numbers that led to it.
+/// What makes a decision the same again: all but the numbers that led to it. The order of what is tested is one of them: among what is about as frequent each burst has another.
 pub(super) fn key(decision: &Decision) -> String {
     let at = (decision.name(), decision.offset());
+    let any_order = |tested: &mut dyn Iterator<Item = u32>| tested.collect::<BTreeSet<u32>>();
     match decision {
-        Decision::Inline(it) => format!("{at:?} {:?} {}", it.targets.iter().map(|target| target.callee).collect::<Vec<_>>(), it.side_exit),
+        Decision::Inline(it) => {
+            format!("{at:?} {:?} {}", any_order(&mut it.targets.iter().map(|target| target.callee)), it.side_exit)
+        }
         Decision::Specialize(it) => format!("{at:?} {} {}", it.parameter, it.value),
         Decision::SelectToBranch(it) | Decision::Layout(it) => format!("{at:?} {}", it.likely),
         Decision::Prefetch(it) => format!("{at:?} {:?} {}", it.kind, it.distance),
-        Decision::SwitchOrder(it) => format!("{at:?} {:?}", it.first),
+        Decision::SwitchOrder(it) => format!("{at:?} {:?}", any_order(&mut it.first.iter().copied())),
         _ => format!("{at:?}"),
     }
 }
@@ -172,7 +175,7 @@ pub(super) fn with_distances(decisions: &[Decision], scale: impl Fn(u32) -> u32)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lwp_feedback::policy::{Because, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision};
+    use lwp_feedback::policy::{Because, InlineTarget, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision, SwitchOrderDecision};
 
     fn prefetch(offset: u32, distance: u32) -> Decision {
         Decision::Prefetch(PrefetchDecision { offset, kind: PrefetchKind::Strided, distance, because: Default::default() })
@@ -191,6 +194,21 @@ mod tests {
         let base = [prefetch(5, 32), specialize(8), select(9)];
         assert!(fresh(&base, &[prefetch(5, 64), specialize(8), select(9)]).is_empty());
         assert_eq!(fresh(&base, &[specialize(12), select(11)]), [specialize(12), select(11)]);
+    }
+
+    #[test]
+    fn another_order_of_tests_is_nothing_new_and_another_test_is() {
+        let switch = |first: &[u32]| {
+            Decision::SwitchOrder(SwitchOrderDecision { offset: 3, first: first.to_vec(), because: Default::default() })
+        };
+        assert!(fresh(&[switch(&[0, 1, 3])], &[switch(&[3, 0, 1])]).is_empty());
+        assert_eq!(fresh(&[switch(&[0, 1, 3])], &[switch(&[0, 1, 2])]), [switch(&[0, 1, 2])]);
+        let inline = |callees: &[u32]| {
+            let target = |&callee| InlineTarget { callee, ..Default::default() };
+            Decision::Inline(InlineDecision { offset: 3, targets: callees.iter().map(target).collect(), ..Default::default() })
+        };
+        assert!(fresh(&[inline(&[4, 9])], &[inline(&[9, 4])]).is_empty());
+        assert_eq!(fresh(&[inline(&[4])], &[inline(&[9, 4])]), [inline(&[9, 4])]);
     }
 
     #[test]

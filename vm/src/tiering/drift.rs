@@ -143,7 +143,7 @@ fn speaks_against(reason: &RefusalReason) -> bool {
 mod tests {
     use super::*;
     use lwp_feedback::codemap::FunctionId;
-    use lwp_feedback::policy::SiteDecision;
+    use lwp_feedback::policy::{SiteDecision, SwitchOrderDecision};
 
     fn decision(share: f64) -> Decision {
         let because = Because { share, saves_ns: share * 4.0, ..Because::default() };
@@ -171,6 +171,25 @@ mod tests {
         later(&mut memory, FIRST_WAIT);
         assert!(!tries(&mut memory, 0.31));
         assert!(tries(&mut memory, 0.5));
+    }
+
+    /// Among indices that are about as frequent each burst has another order.
+    #[test]
+    fn another_order_of_tests_has_lost_too() {
+        let switch = |first: &[u32], share| {
+            let because = Because { share, saves_ns: share * 2.0, ..Because::default() };
+            vec![Decision::SwitchOrder(SwitchOrderDecision { offset: 7, first: first.to_vec(), because })]
+        };
+        let mut memory = Memory::default();
+        memory.lose(&switch(&[0, 1, 3], 0.78), true);
+        later(&mut memory, FIRST_WAIT);
+        let mut tries = |planned: Vec<Decision>| {
+            let mut fresh = planned.clone();
+            memory.retain_open(&planned, &mut fresh);
+            !fresh.is_empty()
+        };
+        assert!(!tries(switch(&[3, 0, 1], 0.8)));
+        assert!(tries(switch(&[3, 0, 1], 0.95)), "other numbers");
     }
 
     #[test]
