@@ -306,6 +306,8 @@ pub enum ProbeKind {
     EntryOf,
     /// As `Return`, the same.
     ReturnOf,
+    /// A tail call: its frame is given up and no branch returns from it. What `Return` or `ReturnOf` would say, by the form of the code.
+    TailCall,
     /// A loop of the watched form is about to begin: the activation.
     Begin,
     /// The loop of that byte offset is left, there: the activation. What is read of it is the loop's trip count, where its beginning was seen.

@@ -38,7 +38,14 @@ pub fn shape(module: &Module, function: u32) -> FunctionShape {
     scan.params.retain(ParamShape::unlocks);
     scan.loops.sort_unstable_by_key(|it| it.offset);
     scan.branches.sort_unstable_by_key(|it| it.offset);
-    FunctionShape { params: scan.params, loops: scan.loops, branches: scan.branches, selects: scan.selects, switches: scan.switches, ..shape }
+    FunctionShape {
+        params: scan.params,
+        loops: scan.loops,
+        branches: scan.branches,
+        selects: scan.selects,
+        switches: scan.switches,
+        ..shape
+    }
 }
 
 /// Numbers of the parameters of a defined function that decide something: those of its [`shape`], in a quarter of the time. None where the body cannot be read.

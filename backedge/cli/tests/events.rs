@@ -322,6 +322,32 @@ fn accuracy_compares_samples_with_exact_counts() {
     assert!(text.contains("overlap") && text.contains("3 branch"), "{text}");
 }
 
+/// A frame that a callee takes over has no return, and only what is called indirectly is a branch.
+#[test]
+fn a_tail_call_is_one_branch_where_it_is_indirect_and_none_where_it_is_direct() {
+    let files = Files::new();
+    let (program, full) = (files.path("tail.wat"), files.path("full.json"));
+    let text = r#"(module (type $t (func (param i32) (result i32))) (table 2 funcref) (elem (i32.const 0) $a $b)
+         (func $a (param i32) (result i32) (local.get 0))
+         (func $b (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
+         (func $indirect (param i32) (result i32)
+           (return_call_indirect (type $t) (local.get 0) (i32.and (local.get 0) (i32.const 1))))
+         (func $direct (param i32) (result i32) (return_call $a (local.get 0)))
+         (func (export "f") (param $n i32) (result i32) (local $i i32) (local $sum i32)
+           (loop $l (local.set $sum (i32.add (call $indirect (local.get $i)) (call $direct (local.get $i))))
+             (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n)))) (local.get $sum)))"#;
+    std::fs::write(&program, text).unwrap();
+    expect(0, &["accuracy", "--json", "-C", "cache=n", "--full", &full, "--invoke", "f", &program, "1000"]);
+    let counted: Value = serde_json::from_str(&std::fs::read_to_string(&full).unwrap()).unwrap();
+    let mut branches: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for branch in counted["counts"]["branches"].as_array().unwrap() {
+        branches.entry(branch[0][1].as_u64().unwrap()).or_default().push(branch[1].as_u64().unwrap());
+    }
+    // The returns of both callees, the indirect call, the loop's back edge and the end.
+    let expected = [(0, vec![1500]), (1, vec![500]), (2, vec![1000]), (4, vec![1000, 1])];
+    assert_eq!(branches, BTreeMap::from(expected));
+}
+
 #[test]
 fn accuracy_keeps_the_counts_of_the_full_run() {
     let program = kernel("branch_arms");

@@ -187,11 +187,20 @@ impl Translator<'_, '_> {
 
     /// Before the function's return.
     pub(super) fn probe_return(&mut self) {
+        self.probe_leaving(ProbeKind::Return);
+    }
+
+    /// Before a tail call, which is no branch (an indirect one's callee has a probe of its own): whom the frame would return to, the callee will.
+    pub(super) fn probe_tail_call(&mut self) {
+        self.probe_leaving(ProbeKind::TailCall);
+    }
+
+    fn probe_leaving(&mut self, kind: ProbeKind) {
         if !self.probes_here() {
             return;
         }
         if self.input.events.contains(EventId::BRANCHES) {
-            self.probe_return_address();
+            self.probe_return_address(kind);
         }
         // A body's burst goes on at its next entry by itself.
         if matches!(self.input.entrance, Entrance::Loop(_)) {
@@ -199,8 +208,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    fn probe_return_address(&mut self) {
-        let probe = self.probe(ProbeKind::Return);
+    fn probe_return_address(&mut self, kind: ProbeKind) {
+        let probe = self.probe(kind);
         let address = self.b.ins().get_return_address(types::I64);
         let payload = self.upper_of_wide(address);
         self.append(probe, Some(payload));

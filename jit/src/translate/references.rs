@@ -91,7 +91,7 @@ impl Translator<'_, '_> {
 
     fn tail_call_direct(&mut self, function: u32, ty: u32, values: &[Value]) {
         let context = self.context();
-        self.probe_return();
+        self.probe_tail_call();
         match self.module.offsets().function(function) {
             FunctionPlace::Inline(offset) => {
                 let signature = self.wasm_signature(ty);
@@ -109,7 +109,7 @@ impl Translator<'_, '_> {
     /// Calls a function of the right type in place of this frame.
     fn tail_call_reference(&mut self, ty: u32, callee: Value, values: &[Value]) {
         let context = self.context();
-        self.probe_return();
+        self.probe_tail_call();
         let callee_context = self.load_constant(types::I64, callee, func::context);
         let foreign = self.b.ins().icmp(IntCC::NotEqual, callee_context, context);
         let (cold, hot) = self.split_cold(foreign);

@@ -45,6 +45,7 @@ fn of(function: FunctionSnapshot) -> Snapshot {
             BranchShape { offset: 140, back_edge: true, ..BranchShape::default() },
         ],
         selects: vec![SelectShape { offset: 150, loop_carried: true }, SelectShape { offset: 160, loop_carried: false }],
+        switches: Vec::new(),
     };
     Snapshot {
         module: 5,

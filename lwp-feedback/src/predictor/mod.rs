@@ -102,6 +102,13 @@ impl Predictor {
         self.returns.push(address);
     }
 
+    /// A function whose entry was seen gives its frame up for a callee, which will return to `address` in its place.
+    pub fn tail_call(&mut self, address: u64) {
+        if self.returns.top() == Some(address) {
+            self.returns.pop();
+        }
+    }
+
     /// A return to `address`. Returns of functions that were entered before the burst are unknown.
     pub fn ret(&mut self, address: u64) -> Verdict {
         match self.returns.pop() {

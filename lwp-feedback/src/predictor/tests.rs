@@ -66,7 +66,7 @@ fn a_condition_meets_what_a_branch_would_and_changes_no_branch() {
     };
     let pattern = 0x9E37_79B9_7F4A_7C15u64;
     for (condition, expected) in [
-        (&(|nth, _| nth % 2 == 0) as &dyn Fn(u64, u64) -> bool, 0.0..0.01),
+        (&(|nth: u64, _| nth.is_multiple_of(2)) as &dyn Fn(u64, u64) -> bool, 0.0..0.01),
         (&|nth, _| nth % 4 != 0, 0.0..0.01),
         (&|nth, _| pattern >> (nth % 64) & 1 != 0, 0.0..0.03),
         (&|nth, _| nth % 3 == 1, 0.0..0.01),
@@ -130,4 +130,9 @@ fn returns_are_predicted_until_the_stack_overflows() {
     predictor.call(0x20);
     assert_eq!(predictor.ret_if_entered(0x30), Verdict::Unknown, "entered before");
     assert_eq!(predictor.ret_if_entered(0x20), Verdict::Predicted);
+    // Two frames, the inner one of which is given up for a callee.
+    [0x40, 0x50].into_iter().for_each(|address| predictor.call(address));
+    predictor.tail_call(0x50);
+    predictor.call(0x50);
+    assert_eq!([predictor.ret(0x50), predictor.ret(0x40)], [Verdict::Predicted; 2]);
 }

@@ -103,7 +103,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                     rounds_ip = Some(site.ip);
                     continue;
                 }
-                ProbeKind::Select | ProbeKind::Load | ProbeKind::Begin => continue,
+                ProbeKind::Select | ProbeKind::Load | ProbeKind::Begin | ProbeKind::TailCall => continue,
             };
             say(site.ip, SiteClass::BurstSite, detail, words::value_class(site.kind).unwrap_or(0).into(), passed);
         }

@@ -198,7 +198,8 @@ fn count(slot: &mut Slot, seen: &Seen<'_>) {
         | ProbeKind::Trips(_)
         | ProbeKind::Begin
         | ProbeKind::EntryOf
-        | ProbeKind::ReturnOf => {}
+        | ProbeKind::ReturnOf
+        | ProbeKind::TailCall => {}
     }
 }
 

@@ -146,6 +146,7 @@ pub(crate) unsafe fn finish(
                 }
                 state.predictor.call(payload.into());
             }
+            ProbeKind::TailCall => state.predictor.tail_call(payload.into()),
             ProbeKind::Return if judges => {
                 // Code lies within one reservation far below 4 GiB of this site: the low half names the address.
                 let low = site.ip & !u64::from(u32::MAX) | u64::from(payload);

@@ -34,7 +34,7 @@ impl Sequences {
     pub(super) fn see(&mut self, seen: &Seen<'_>) {
         match seen.site.kind {
             ProbeKind::Switch => self.switch(seen),
-            ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf => {
+            ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf | ProbeKind::TailCall => {
                 self.switches.iter_mut().filter(|switch| switch.base == seen.base).for_each(|switch| switch.length = 0);
             }
             _ => {}

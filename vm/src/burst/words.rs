@@ -54,6 +54,7 @@ pub(super) fn value_class(kind: ProbeKind) -> Option<u16> {
         ProbeKind::Branch
         | ProbeKind::Return
         | ProbeKind::ReturnOf
+        | ProbeKind::TailCall
         | ProbeKind::Call(_)
         | ProbeKind::Select
         | ProbeKind::Load
@@ -117,7 +118,7 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
             }
             ProbeKind::Trips(_) => continue,
             // Loops that it leaves are not: they would go on in the next activation at that place.
-            ProbeKind::ReturnOf if !runs.is_empty() => runs.retain(|key, _| (key.0, key.1) != (*base, payload)),
+            ProbeKind::ReturnOf | ProbeKind::TailCall if !runs.is_empty() => runs.retain(|key, _| (key.0, key.1) != (*base, payload)),
             _ => {}
         }
         let behind = words.as_slice().len();

@@ -175,7 +175,9 @@ pub(super) fn with_distances(decisions: &[Decision], scale: impl Fn(u32) -> u32)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lwp_feedback::policy::{Because, InlineTarget, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision, SwitchOrderDecision};
+    use lwp_feedback::policy::{
+        Because, InlineTarget, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision, SwitchOrderDecision,
+    };
 
     fn prefetch(offset: u32, distance: u32) -> Decision {
         Decision::Prefetch(PrefetchDecision { offset, kind: PrefetchKind::Strided, distance, because: Default::default() })
@@ -198,9 +200,8 @@ mod tests {
 
     #[test]
     fn another_order_of_tests_is_nothing_new_and_another_test_is() {
-        let switch = |first: &[u32]| {
-            Decision::SwitchOrder(SwitchOrderDecision { offset: 3, first: first.to_vec(), because: Default::default() })
-        };
+        let switch =
+            |first: &[u32]| Decision::SwitchOrder(SwitchOrderDecision { offset: 3, first: first.to_vec(), because: Default::default() });
         assert!(fresh(&[switch(&[0, 1, 3])], &[switch(&[3, 0, 1])]).is_empty());
         assert_eq!(fresh(&[switch(&[0, 1, 3])], &[switch(&[0, 1, 2])]), [switch(&[0, 1, 2])]);
         let inline = |callees: &[u32]| {

@@ -26,13 +26,13 @@ impl Translator<'_> {
             Operator::ReturnCallIndirect { type_index, table_index } => {
                 let params = self.module.types[type_index as usize].params().len();
                 let signature = self.module.signatures[type_index as usize];
-                let (callee, base) = self.callee_and_arguments(params);
+                let (callee, base) = self.callee_and_arguments(params, Some(table_index as u16));
                 self.emit(Op::ReturnCallIndirect { table: table_index as u16, signature, callee, base });
                 self.stop();
             }
             Operator::ReturnCallRef { type_index } => {
                 let params = self.module.types[type_index as usize].params().len();
-                let (callee, base) = self.callee_and_arguments(params);
+                let (callee, base) = self.callee_and_arguments(params, None);
                 self.emit(Op::ReturnCallRef { callee, base });
                 self.stop();
             }
@@ -41,12 +41,17 @@ impl Translator<'_> {
         true
     }
 
-    /// The slots of a callee on top of the stack and of the first of its `params` arguments below it, all canonical. They stay on the stack.
-    fn callee_and_arguments(&mut self, params: usize) -> (Slot, Slot) {
+    /// The slots of a tail call's callee on top of the stack (of its index in a table, where it has one) and of the first of its `params` arguments below it, all canonical. They
+    /// stay on the stack.
+    fn callee_and_arguments(&mut self, params: usize, table: Option<u16>) -> (Slot, Slot) {
         self.tail_calls = true;
         self.flush();
         let callee = self.stack.top(1)[0].slot;
         let base = self.first_slot(params + 1);
+        if let Some(table) = table {
+            self.watch_call(table, callee);
+        }
+        self.watch_tail_call();
         self.point(PointKind::Call);
         (callee, base)
     }
@@ -69,6 +74,7 @@ impl Translator<'_> {
         let ty = self.module.function_type(function);
         self.flush();
         let base = self.first_slot(ty.params().len());
+        self.watch_tail_call();
         self.point(PointKind::Call);
         self.emit(match self.module.offsets().function(function) {
             FunctionPlace::Inline(_) => Op::ReturnCall { function, base },

@@ -51,6 +51,11 @@ impl Translator<'_> {
         }
     }
 
+    /// A tail call: the frame is given up.
+    pub(super) fn watch_tail_call(&mut self) {
+        self.mark(ProbeKind::TailCall);
+    }
+
     /// A direct call that might be inlined.
     pub(super) fn watch_direct_call(&mut self, callee: u32) {
         if self.module.is_short(callee) {
