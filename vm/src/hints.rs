@@ -84,9 +84,9 @@ fn of_function(function: &FunctionSnapshot) -> FunctionPrior {
     prior
 }
 
-/// The byte of `instr_freq`: 32 is once a call, each step doubles; 1 to 64.
+/// The byte of `instr_freq`: 32 is once a call, each step doubles; 1 to 64. Both counts are samples: what runs once a call is as often just below as just above it.
 fn frequency(per_call: f64) -> u8 {
-    (per_call.log2().floor() + 32.0).clamp(1.0, 64.0) as u8
+    (per_call.log2().round() + 32.0).clamp(1.0, 64.0) as u8
 }
 
 /// The module with these hints in front of its code section, in place of those it has. `None` if its sections cannot be told apart.
@@ -249,5 +249,6 @@ mod tests {
     #[test]
     fn frequencies_are_logarithms() {
         assert_eq!([1.0, 2.0, 0.5, 1e30, 1e-30].map(frequency), [32, 33, 31, 64, 1]);
+        assert_eq!([0.9, 0.97, 1.1, 7.6].map(frequency), [32, 32, 32, 35]);
     }
 }

@@ -339,10 +339,11 @@ impl Translator<'_, '_> {
             Entrance::Body => {
                 let params = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(entry));
                 self.define_locals(&params);
-                self.parameter_sites(start);
                 self.countdown(u32::MAX);
                 self.pad_entry();
+                // Behind the question whether it runs at all: a call that is asked to go on in other code has seen nothing.
                 self.probe_entry(&params);
+                self.parameter_sites(start);
             }
             Entrance::Loop(offset) => self.load_live_locals(entry, offset, &scan),
         }
