@@ -503,6 +503,38 @@ fn a_select_is_no_branch_but_says_what_one_would_meet() {
     }
 }
 
+/// In every form that writes bursts.
+#[test]
+fn lengths_of_bulk_operations_are_values() {
+    let _one = machine();
+    let body = "(memory.fill (i32.const 0) (i32.const 7) (i32.const 64))
+        (memory.copy (i32.const 0) (i32.const 1000)
+          (if (result i32) (i32.and (local.get $n) (i32.const 3)) (then (i32.const 16)) (else (i32.const 100))))";
+    for watch_all in [false, true] {
+        let mut guest = Guest::stressed(
+            &rounds("(memory 1)", body),
+            20.0,
+            FeedbackPolicy::Off,
+            Stress { watch_all, ..Stress::default() },
+        );
+        let mut lengths = Vec::new();
+        for _ in 0..40 {
+            guest.call("run", &[5_000_000]);
+            let report = guest.report();
+            let sites = function(&report, "run").sites.iter().filter(|site| site.class == SiteClass::BulkLen);
+            lengths = sites.map(|site| (site.total, site.values.iter().map(|it| (it.value, it.count)).collect::<Vec<_>>())).collect();
+            if lengths.iter().all(|site| site.0 > 1000) && !lengths.is_empty() {
+                break;
+            }
+        }
+        let [(filled, fills), (copied, copies)] = &lengths[..] else { panic!("{lengths:?}") };
+        assert_eq!((fills.len(), fills[0]), (1, (64, *filled)), "{lengths:?}");
+        let [(16, often), (100, seldom)] = copies[..] else { panic!("{lengths:?}") };
+        let share = seldom as f64 / *copied as f64;
+        assert!(often > seldom && (share - 0.25).abs() < 0.06, "{share}: {lengths:?}");
+    }
+}
+
 #[test]
 fn nothing_is_recorded_without_a_budget() {
     let _one = machine();

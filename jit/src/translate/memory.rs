@@ -7,6 +7,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Opcode, Type, Value, types};
+use lwp_feedback::class::SiteClass;
 use smallvec::SmallVec;
 use wasmparser::{MemArg, MemArgTarget, Operator};
 
@@ -49,8 +50,15 @@ enum Narrow {
 }
 
 impl Translator<'_, '_> {
+    /// How many bytes `memory.copy` and `memory.fill` are told to write.
+    fn length_site(&mut self, bytes: Value, offset: u32) {
+        if self.wants_sites() {
+            self.value_site(SiteClass::BulkLen.imm16(0), offset, |_| bytes);
+        }
+    }
+
     /// Translates memory operators; false for all others.
-    pub(super) fn memory_operator(&mut self, operator: &Operator<'_>) -> Result<bool> {
+    pub(super) fn memory_operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result<bool> {
         use Operator::*;
         match operator {
             I32Load { memarg } => self.load_operator(memarg, types::I32, Widen::None)?,
@@ -94,6 +102,7 @@ impl Translator<'_, '_> {
                 self.check_memory(*dst_mem)?;
                 self.check_memory(*src_mem)?;
                 let [to, from, bytes] = self.pop_many::<3>().map(|value| self.wide(value));
+                self.length_site(bytes, offset);
                 let done = self.plain(&[(*dst_mem, to), (*src_mem, from)], bytes, |translator, addresses| {
                     translator.builtin(Builtin::PlainCopy, &[addresses[0], addresses[1], bytes]);
                 });
@@ -105,6 +114,7 @@ impl Translator<'_, '_> {
                 self.check_memory(*mem)?;
                 let [to, value, bytes] = self.pop_many();
                 let (to, bytes) = (self.wide(to), self.wide(bytes));
+                self.length_site(bytes, offset);
                 let done = self.plain(&[(*mem, to)], bytes, |translator, addresses| {
                     translator.builtin(Builtin::PlainFill, &[addresses[0], value, bytes]);
                 });

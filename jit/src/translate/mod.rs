@@ -422,7 +422,7 @@ impl Translator<'_, '_> {
             || numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || vector::vector(&mut self.b, &mut self.stack, operator)
-            || self.memory_operator(operator)?
+            || self.memory_operator(operator, offset)?
             || self.vector_memory_operator(operator)?
             || self.table_operator(operator)?
             || self.call_operator(operator, offset)?

@@ -364,10 +364,12 @@ impl Translator<'_> {
                 self.emit_result(|dst| Op::MemoryGrow { dst, delta, memory: mem });
             }
             O::MemoryCopy { dst_mem, src_mem } => {
+                self.watch_length(self.has_wide_addresses(dst_mem) && self.has_wide_addresses(src_mem));
                 let base = self.pop_block(3);
                 self.emit(Op::MemoryCopy { base, to: dst_mem, from: src_mem });
             }
             O::MemoryFill { mem } => {
+                self.watch_length(self.has_wide_addresses(mem));
                 let base = self.pop_block(3);
                 self.emit(Op::MemoryFill { base, memory: mem });
             }

@@ -44,6 +44,21 @@ impl Translator<'_> {
         }
     }
 
+    /// Whether a memory's addresses and lengths are 64-bit.
+    pub(super) fn has_wide_addresses(&self, memory: u32) -> bool {
+        self.module.memories[memory as usize].memory64
+    }
+
+    /// The length on top of the stack, of a `memory.copy` or `memory.fill`.
+    pub(super) fn watch_length(&mut self, wide: bool) {
+        if self.first_probe.is_none() {
+            return;
+        }
+        self.flush();
+        let slot = self.stack.top(1)[0].slot;
+        self.watch(ProbeKind::Value(SiteClass::BulkLen.imm16(0)), if wide { VALUE64 } else { VALUE32 }, slot);
+    }
+
     /// The callee of an indirect call, by the slot of its index in a table.
     pub(super) fn watch_call(&mut self, table: u16, slot: Slot) {
         if let Some(number) = self.probe_number(ProbeKind::IndirectCall) {
