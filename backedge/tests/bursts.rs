@@ -511,12 +511,7 @@ fn lengths_of_bulk_operations_are_values() {
         (memory.copy (i32.const 0) (i32.const 1000)
           (if (result i32) (i32.and (local.get $n) (i32.const 3)) (then (i32.const 16)) (else (i32.const 100))))";
     for watch_all in [false, true] {
-        let mut guest = Guest::stressed(
-            &rounds("(memory 1)", body),
-            20.0,
-            FeedbackPolicy::Off,
-            Stress { watch_all, ..Stress::default() },
-        );
+        let mut guest = Guest::stressed(&rounds("(memory 1)", body), 20.0, FeedbackPolicy::Off, Stress { watch_all, ..Stress::default() });
         let mut lengths = Vec::new();
         for _ in 0..40 {
             guest.call("run", &[5_000_000]);

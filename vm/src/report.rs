@@ -127,6 +127,8 @@ pub struct FunctionReport {
     pub rounds: Vec<LoopSnapshot>,
     /// What the policy refused at its latest look.
     pub refusals: Vec<Refusal>,
+    /// What trials of an earlier process took back: not tried again before its numbers change.
+    pub lost_before: Vec<Decision>,
     /// A round of one of its loops before and after; of the loop whose code was measured best.
     pub before_after: Option<BeforeAfter>,
 }
@@ -271,7 +273,7 @@ impl Report {
         let counted: BTreeMap<_, _> = code.counted().into_iter().collect();
         let uncounted: BTreeMap<u32, u64> = code.uncounted().into_iter().collect();
         let versions = code.versions();
-        let refusals = code.refusals();
+        let (refusals, lost_before) = (code.refusals(), code.lost_before());
         let profile = engine.profile().snapshot(code.key());
         let mut indices: Vec<u32> = counted.keys().copied().chain(versions.iter().map(|version| version.function)).collect();
         indices.extend(profile.functions.iter().map(|function| function.func));
@@ -306,6 +308,7 @@ impl Report {
                     selects: seen.selects,
                     rounds: seen.rounds,
                     refusals: refusals.iter().filter(|refusal| refusal.function.func == function).cloned().collect(),
+                    lost_before: lost_before.iter().filter(|lost| lost.0 == function).map(|lost| lost.1.clone()).collect(),
                 }
             })
             .collect();

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::options::{Explain, Feedback, Run, Source, Tier};
 use crate::output::{name, print};
 use crate::policyoptions;
-use crate::report::outcome;
+use crate::report::{LOST_BEFORE, outcome};
 use crate::run::{self, Around, Output, engine, load};
 use crate::watch::Watch;
 use backedge::{Engine, Module};
@@ -161,6 +161,8 @@ struct Answer {
     refusal: Option<Refusal>,
     /// What the compiler did: version, and why not.
     compiled: Vec<Compiled>,
+    /// A trial of an earlier process took it back: it is not tried again before its numbers change.
+    lost_before: bool,
 }
 
 #[derive(PartialEq, Serialize)]
@@ -239,8 +241,8 @@ fn function(
     let mut known: Vec<Decision> = decisions.collect();
     // What a version was compiled to and the policy would not decide any more: the profile went on since.
     let now = known.len();
+    let place = |it: &Decision| (it.name(), it.offset(), it.detail());
     for decision in report.iter().flat_map(|it| &it.versions).flat_map(|it| &it.decisions) {
-        let place = |it: &Decision| (it.name(), it.offset(), it.detail());
         if !known.iter().any(|it| place(it) == place(decision)) {
             known.push(decision.clone());
         }
@@ -256,6 +258,7 @@ fn function(
                 reason: None,
                 text: format!("{earlier}{decision}"),
                 compiled: compiled(&decision),
+                lost_before: report.is_some_and(|it| it.lost_before.iter().any(|lost| place(lost) == place(&decision))),
                 decision: Some(decision),
                 refusal: None,
             },
@@ -270,6 +273,7 @@ fn function(
                 reason: Some(refusal.reason.name().into()),
                 text: refusal.parameter.map_or(String::new(), |parameter| format!("parameter {parameter}: ")) + &refusal.reason.to_string(),
                 compiled: Vec::new(),
+                lost_before: false,
                 decision: None,
                 refusal: Some(refusal.clone()),
             },
@@ -422,6 +426,9 @@ fn text(all: &Explanation) -> String {
                         None => line(format_args!("      version {}: done", compiled.version)),
                         Some(why) => line(format_args!("      version {}: refused by the compiler: {why}", compiled.version)),
                     }
+                }
+                if answer.lost_before {
+                    line(format_args!("      not tried: {LOST_BEFORE}"));
                 }
             }
         }

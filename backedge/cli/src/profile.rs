@@ -42,6 +42,9 @@ fn shown(profile: &SavedProfile) -> String {
             let _ = writeln!(text, "  {decision}");
         }
     }
+    for lost in &profile.lost {
+        let _ = writeln!(text, "function {}: a trial took back\n  {}", lost.func, lost.decision);
+    }
     text
 }
 

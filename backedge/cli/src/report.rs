@@ -446,6 +446,9 @@ fn describe_site(out: &mut String, site: &SiteReport) {
     line(out, format_args!("{}", text.trim_end()));
 }
 
+/// Why what the policy decides is not tried.
+pub(crate) const LOST_BEFORE: &str = "a trial of an earlier process took it back; it is tried again when its numbers change";
+
 /// What was decided and refused, by the policy and by the compiler.
 fn decisions(out: &mut String, function: &FunctionReport) {
     // The body and each loop are versions of their own, mostly with the same decisions: said once, with the versions.
@@ -476,6 +479,9 @@ fn decisions(out: &mut String, function: &FunctionReport) {
         .collect();
     for refusal in &function.refusals {
         lines.push(format!("refused: {}: {}", refusal.title(), refusal.reason));
+    }
+    for decision in &function.lost_before {
+        lines.push(format!("not tried: {}: {LOST_BEFORE}", decision.title()));
     }
     if !lines.is_empty() {
         line(out, format_args!("    decisions"));

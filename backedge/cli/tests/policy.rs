@@ -1,5 +1,7 @@
 //! The policy from outside: explained, forbidden, saved, replaced, carried to the next process, exported.
 
+use lwp_feedback::policy::Decision;
+use lwp_feedback::profilefile::{SavedLoss, SavedProfile};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
@@ -260,6 +262,33 @@ fn a_profile_is_carried_to_the_next_process() {
     args.drain(3..5);
     expect(0, &args);
     assert_eq!(inlined(&files.json("plan.json")), 0);
+}
+
+/// Nothing is silent: who asks why a plan is not tried finds that it lost.
+#[test]
+fn what_lost_in_an_earlier_process_is_said() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let profile = files.path("profile");
+    hot(&["--no-trial", "--profile-save", &profile], &program);
+    let mut saved = SavedProfile::from_bytes(&std::fs::read(&profile).unwrap()).unwrap();
+    let inlined = |it: &Decision| matches!(it, Decision::Inline(_));
+    let won = saved.compiled.iter().find_map(|it| Some((it.func, it.decisions.iter().find(|it| inlined(it))?.clone())));
+    let (func, decision) = won.expect("its one call is inlined");
+    let title = decision.title();
+    saved.compiled.clear();
+    saved.lost.push(SavedLoss { func, decision });
+    std::fs::write(&profile, saved.to_bytes()).unwrap();
+    let (out, _) = expect(0, &["profile", "show", &profile]);
+    assert!(out.contains(&format!("function {func}: a trial took back\n  {title}")), "{out}");
+    let report = files.path("report");
+    hot(&["--forbid", "inline-direct", "--profile-use", &profile, &format!("--report=text,{report}")], &program);
+    let said = |text: &str, what: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(what);
+    let expected = "a trial of an earlier process took it back; it is tried again when its numbers change";
+    assert!(said(&files.read("report"), &format!("not tried: {title}: {expected}")), "{}", files.read("report"));
+    let args = ["explain", "-C", "cache=n", "--hot-threshold", THRESHOLD, "--forbid", "inline-direct", "--profile-use", &profile];
+    let (out, _) = expect(0, &[&args[..], &["--invoke", "run", &program, ROUNDS]].concat());
+    assert!(said(&out, &format!("not tried: {expected}")), "{out}");
 }
 
 #[test]

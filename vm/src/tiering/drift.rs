@@ -93,6 +93,11 @@ impl Memory {
         self.lost.values().map(|lost| &lost.decision)
     }
 
+    /// Decisions that lost in an earlier process and in none of this one's trials.
+    pub(super) fn lost_in_earlier_process(&self) -> impl Iterator<Item = &Decision> {
+        self.lost.values().filter(|lost| lost.at.is_none()).map(|lost| &lost.decision)
+    }
+
     /// Keeps of what is planned and new what may be tried. `planned` is everything that is wanted now.
     pub(super) fn retain_open(&mut self, planned: &[Decision], fresh: &mut Vec<Decision>) {
         let now = Instant::now();

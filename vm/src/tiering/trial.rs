@@ -13,6 +13,7 @@
 
 use super::arms::Arms;
 use super::difference::{are_one_question, are_small, fresh, key, merged, parts, share_of_small, with_distances, without};
+use super::drift::Memory;
 use super::planning::place_name;
 use super::trial_state::{Active, Candidate, Slowed, Stage, State, Tournament, TrialRecord};
 use super::verdict::{Distribution, Judgement, MARGIN, Reason, Verdict};
@@ -109,6 +110,21 @@ impl ModuleCode {
             .iter()
             .flat_map(|(&function, memory)| memory.all_lost().map(move |decision| (function, decision.clone())))
             .collect();
+        lost.sort_by_cached_key(|(function, decision)| (*function, decision.offset(), key(decision)));
+        lost
+    }
+
+    /// Decisions that trials of an earlier process took back and that are not tried before their numbers change, by function, in the order of their offsets. What won here is in force.
+    pub fn lost_before(&self) -> Vec<(u32, Decision)> {
+        let state = self.trials.lock();
+        let in_force = |function: u32, decision: &Decision| {
+            state.adopted.get(&function).is_some_and(|plan| plan.decisions.iter().any(|it| key(it) == key(decision)))
+        };
+        let of = |(&function, memory): (&u32, &Memory)| -> Vec<(u32, Decision)> {
+            let lost = memory.lost_in_earlier_process().filter(|decision| !in_force(function, decision));
+            lost.map(|decision| (function, decision.clone())).collect()
+        };
+        let mut lost: Vec<(u32, Decision)> = state.memory.iter().flat_map(of).collect();
         lost.sort_by_cached_key(|(function, decision)| (*function, decision.offset(), key(decision)));
         lost
     }
