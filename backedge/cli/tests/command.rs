@@ -200,7 +200,7 @@ fn options_of(path: &[&str], found: &mut Vec<(String, Option<String>, String)>) 
     let (help, _) = expect(0, &[path, &["--help"]].concat());
     let mut commands = false;
     for line in help.lines() {
-        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
+        let words: Vec<&str> = line.split_whitespace().filter_map(|word| word.split([',', '[', '=']).next()).collect();
         match &words[..] {
             [short, long, ..] if line.starts_with("  -") && long.starts_with("--") => {
                 found.push((path.join(" "), Some((*short).into()), (*long).into()));
