@@ -579,6 +579,46 @@ fn a_wait_ends_at_the_deadline() {
     });
 }
 
+/// The size of a shared memory is as another thread made it, also for a loop that does nothing but look (and say so, which changes no size).
+#[test]
+fn a_loop_on_the_size_of_a_shared_memory_sees_another_thread_grow_it() {
+    const LOOKS: &str = r#"(module (import "m" "memory" (memory 1 2 shared))
+        (func (export "look") (result i32) (local $before i32)
+            (local.set $before (memory.size))
+            (loop $same
+                (i32.store8 (i32.const 8) (i32.const 1))
+                (br_if $same (i32.eq (memory.size) (local.get $before))))
+            (i32.store8 (i32.const 65536) (i32.const 7))
+            (memory.size)))"#;
+    for (name, mut config) in configurations() {
+        // (only so that a loop that does not see it ends)
+        config.epoch_interruption(true);
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, LOOKS).unwrap();
+        for _ in 0..3 {
+            let memory = SharedMemory::new(&engine, MemoryType::shared(1, 2)).unwrap();
+            let mut store = Store::new(&engine, ());
+            store.set_epoch_deadline(1);
+            let instance = Instance::new(&mut store, &module, &[memory.clone().into()]).unwrap();
+            let look = instance.get_typed_func::<(), i32>(&mut store, "look").unwrap();
+            std::thread::scope(|scope| {
+                let guest = scope.spawn(|| look.call(&mut store, ()));
+                while memory.read_byte(8) == Some(0) {
+                    std::thread::yield_now();
+                }
+                assert_eq!(memory.grow(1).unwrap(), 1);
+                let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
+                while !guest.is_finished() && std::time::Instant::now() < given_up {
+                    std::thread::yield_now();
+                }
+                engine.increment_epoch();
+                assert_eq!(guest.join().unwrap().unwrap(), 2, "{name}");
+            });
+            assert_eq!(memory.read_byte(65536), Some(7), "{name}");
+        }
+    }
+}
+
 #[test]
 fn vectors_in_a_second_and_a_wide_memory() {
     let text = r#"(module (memory 1) (memory $m i64 1)

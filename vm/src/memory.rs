@@ -159,7 +159,7 @@ impl Memory {
 
     /// Bytes accessible.
     pub fn length(&self) -> usize {
-        self.vm.length.load(Ordering::Acquire)
+        self.vm.length.load(Ordering::SeqCst)
     }
 
     /// Pages accessible.
@@ -180,7 +180,8 @@ impl Memory {
             if new >= HUGE_FROM && old < HUGE_FROM {
                 self.mapping.advise_huge(self.start, self.vm.reserved);
             }
-            self.vm.length.store(new, Ordering::Release);
+            // (sequentially consistent, as `memory.size` and `memory.grow` of a memory that threads share are to each other)
+            self.vm.length.store(new, Ordering::SeqCst);
         }
         Some(pages)
     }

@@ -83,7 +83,7 @@ impl Translator<'_, '_> {
             I64Store32 { memarg } => self.store_operator(memarg, Narrow::To32)?,
             MemorySize { mem } => {
                 self.check_memory(*mem)?;
-                let length = self.memory_length(*mem);
+                let length = self.memory_size(*mem);
                 let bits = self.address_const(PAGE_BITS);
                 let pages = self.b.ins().ushr(length, bits);
                 let pages = self.as_address(*mem, pages);
@@ -218,11 +218,29 @@ impl Translator<'_, '_> {
         self.load_invariant(types::I64, context, place)
     }
 
+    /// Bytes of a memory, for a bounds check: what was read before may do. Of a memory that threads share that is too little at worst, for it only grows; and what another thread says it has
+    /// grown is seen, since how that is said (an atomic access, a wait, `memory.size`) is a fence for redundant loads.
     pub(super) fn memory_length(&mut self, index: u32) -> Value {
+        let memory = self.memory_itself(index);
+        self.load(Region::Lengths, types::I64, memory, memory::length)
+    }
+
+    /// Bytes of a memory, as they are now. The size of one that threads share is sequentially consistent: a loop may wait for it to change.
+    fn memory_size(&mut self, index: u32) -> Value {
+        if !self.module.memories[index as usize].shared {
+            return self.memory_length(index);
+        }
+        let memory = self.memory_itself(index);
+        let place = self.b.ins().iadd_imm_s(memory, i64::from(memory::length));
+        let flags = self.flags(Region::Lengths, types::I64);
+        self.b.ins().atomic_load(types::I64, flags, place)
+    }
+
+    /// The `VmMemory` of a memory.
+    fn memory_itself(&mut self, index: u32) -> Value {
         let place = self.module.offsets().memory(index) + memory_ref::memory;
         let context = self.invariant_context();
-        let memory = self.load_invariant(types::I64, context, place);
-        self.load(Region::Lengths, types::I64, memory, memory::length)
+        self.load_invariant(types::I64, context, place)
     }
 
     /// An address or size of a memory, given as an i64, as the memory's operators have it.

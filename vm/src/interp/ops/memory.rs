@@ -168,7 +168,7 @@ unsafe fn put<const N: usize>(regs: &mut Regs, address: u64, bytes: [u8; N]) -> 
 pub(in crate::interp) unsafe fn memory_size<const M: u8>(regs: &mut Regs, dst: Slot, memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let pages = (*far::memory_of(regs, memory)).length.load(Ordering::Acquire) as u64 / 65536;
+        let pages = (*far::memory_of(regs, memory)).length.load(Ordering::SeqCst) as u64 / 65536;
         regs.set(dst, pages);
         regs.next()
     }
