@@ -1,7 +1,7 @@
 //! Tables: space for all the entries a table may ever have is reserved, so its base never changes.
 
 use crate::layout::{VmFunc, VmTable, VmTableEntry};
-use crate::mapping::{Mapping, address_limit, addresses_left};
+use crate::mapping::{Mapping, PAGE, address_limit, addresses_left};
 use crate::signature;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmparser::{RefType, TableType};
@@ -23,7 +23,7 @@ pub struct Table {
 /// Why a table could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// The operating system refused address space.
+    /// The operating system refused address space or memory.
     #[error("cannot reserve address space for a table: {0}")]
     Reserve(std::io::Error),
     /// More entries than [`MAXIMUM_ENTRIES`] or the store's limit.
@@ -64,8 +64,8 @@ impl Table {
         let mapping = Mapping::reserve(capacity.max(1) * size_of::<VmTableEntry>()).map_err(TableError::Reserve)?;
         let vm = VmTable { base: mapping.base().cast(), length: AtomicUsize::new(0), capacity, maximum };
         let table = Box::new(Table { vm, ty, mapping });
-        // SAFETY: the caller's promise about `init`.
-        unsafe { table.grow(ty.initial, init) }.ok_or(TableError::Limit { entries: ty.initial })?;
+        // SAFETY: the caller's promise about `init`; the capacity is no less.
+        unsafe { table.append(ty.initial, init) }.map_err(TableError::Reserve)?;
         Ok(table)
     }
 
@@ -125,22 +125,63 @@ impl Table {
         Some(())
     }
 
-    /// Appends `delta` entries; the old length, or `None` where limits forbid it.
+    /// Appends `delta` entries; the old length, or `None` where limits or the system forbid it.
     ///
     /// # Safety
     /// As [`Table::set`].
     pub unsafe fn grow(&self, delta: u64, reference: u64) -> Option<u64> {
         let old = self.length();
-        let new = old.checked_add(delta).filter(|&new| new <= self.vm.capacity as u64)?;
-        let entry = size_of::<VmTableEntry>();
-        let open = |entries: u64| (entries as usize * entry).next_multiple_of(crate::mapping::PAGE);
-        self.mapping.open(open(old), open(new) - open(old)).ok()?;
+        old.checked_add(delta).filter(|&new| new <= self.vm.capacity as u64)?;
+        // SAFETY: the caller's promise; within the capacity.
+        unsafe { self.append(delta, reference) }.ok()?;
+        Some(old)
+    }
+
+    /// Appends `delta` entries, for which there is room.
+    ///
+    /// # Errors
+    /// The system has no memory for them.
+    ///
+    /// # Safety
+    /// As [`Table::set`], and they are within the capacity.
+    unsafe fn append(&self, delta: u64, reference: u64) -> std::io::Result<()> {
+        let old = self.length();
+        let new = old + delta;
+        let open = |entries: u64| (entries as usize * size_of::<VmTableEntry>()).next_multiple_of(PAGE);
+        self.mapping.open(open(old), open(new) - open(old))?;
         self.vm.length.store(new as usize, Ordering::Release);
         // Null entries are zeros, which pages are that nothing was written to: a table never shrinks.
         if reference != 0 {
             // SAFETY: the caller's promise; the new range is open and in bounds.
-            unsafe { self.fill(old, reference, delta) }?;
+            unsafe { self.fill(old, reference, delta) }.expect("the range was just appended");
         }
-        Some(old)
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a child process, which alone gets the limit. It does what takes no lock of another thread's.
+    #[test]
+    fn what_the_system_has_no_memory_for_is_not_over_a_limit() {
+        const DATA_BYTES: libc::rlim_t = 128 << 20;
+        let ty = TableType { element_type: RefType::FUNCREF, table64: false, initial: MAXIMUM_ENTRIES, maximum: None, shared: false };
+        assert!(MAXIMUM_ENTRIES as usize * size_of::<VmTableEntry>() > DATA_BYTES as usize);
+        // SAFETY: the child makes system calls and one table, and ends without running what the parent's end would run.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let limit = libc::rlimit { rlim_cur: DATA_BYTES, rlim_max: DATA_BYTES };
+            // SAFETY: the struct is valid for reads during the call; null is a reference of every type.
+            let (limited, table) = unsafe { (libc::setrlimit(libc::RLIMIT_DATA, &raw const limit), Table::new(ty, 0)) };
+            let refused = matches!(table, Err(TableError::Reserve(error)) if error.raw_os_error() == Some(libc::ENOMEM));
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(i32::from(limited != 0 || !refused)) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child made above.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0, "another error, or none");
     }
 }
