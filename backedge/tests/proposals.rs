@@ -3,7 +3,7 @@
 use backedge::{
     Caller, Config, Engine, ExnRef, Extern, ExternRef, Func, FuncType, HeapType, Instance, Linker, MemoryType, Module, RefType,
     SharedMemory, Store, StoreLimits, StoreLimitsBuilder, Tag, TagType, ThrownException, TierPolicy, Trap, UpdateDeadline, V128, Val,
-    ValType, WasmBacktrace,
+    ValType, WasmBacktrace, bail,
 };
 
 fn configurations() -> Vec<(&'static str, Config)> {
@@ -577,6 +577,45 @@ fn a_wait_ends_at_the_deadline() {
         scope.spawn(|| engine.increment_epoch());
         assert_eq!(wait.call(&mut store, -1).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
     });
+}
+
+/// A callback lets the guest go on, or may call a guest that waits in turn; each wait is asked again.
+#[test]
+fn a_wait_whose_deadline_moves_waits_on() {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    let engine = Engine::new(&config).unwrap();
+    let module = Module::new(&engine, ATOMIC_ADDS).unwrap();
+    let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
+    let mut store = Store::new(&engine, (0, None));
+    store.set_epoch_deadline(1);
+    let instance = Instance::new(&mut store, &module, &[Extern::SharedMemory(memory)]).unwrap();
+    let wait = instance.get_typed_func::<i64, i32>(&mut store, "wait").unwrap();
+    store.data_mut().1 = Some(wait);
+    store.epoch_deadline_callback(|mut store| {
+        store.data_mut().0 += 1;
+        let (asked, wait) = *store.data();
+        match asked {
+            1..3 => Ok(UpdateDeadline::Continue(1)),
+            // It ends at the deadline that it sets for itself, which is this one's too.
+            3 => {
+                store.set_epoch_deadline(1);
+                let inner = wait.unwrap().call(&mut store, -1);
+                assert_eq!(inner.unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+                Ok(UpdateDeadline::Continue(1))
+            }
+            _ => bail!("enough"),
+        }
+    });
+    std::thread::scope(|scope| {
+        let guest = scope.spawn(|| format!("{:#}", wait.call(&mut store, -1).unwrap_err()));
+        while !guest.is_finished() {
+            engine.increment_epoch();
+            std::thread::yield_now();
+        }
+        assert!(guest.join().unwrap().contains("enough"));
+    });
+    assert_eq!(store.data().0, 4);
 }
 
 /// The size of a shared memory is as another thread made it, also for a loop that does nothing but look (and say so, which changes no size).

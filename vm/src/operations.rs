@@ -8,6 +8,7 @@ use crate::instance::Instance;
 use crate::layout::{VmContext, head};
 use crate::runtime::{instance, interrupted, store_state, trap};
 use crate::store::HostError;
+use crate::threads::Guest;
 use crate::tiering::report_frames;
 use crate::trap::{Outcome, TrapCode, Unwind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,14 +86,17 @@ pub unsafe fn atomic_wait(
             return Err(trap(context, TrapCode::AtomicWaitNonSharedMemory));
         }
         report_frames(context);
-        let asked = || {
-            // Code that was retired meanwhile waits for this.
+        let mut asked = || {
+            // Where much code that was retired meanwhile waits for this, the store was asked.
             report_frames(context);
             let store = &*store_state(context);
             if store.engine().epoch() < store.deadline.load(Ordering::SeqCst) { Ok(()) } else { interrupted(context) }
         };
         let timeout = u64::try_from(timeout).ok().map(Duration::from_nanos);
-        crate::threads::wait(place, expected, bytes, timeout, asked).map(|result| result as u32)
+        let store = &*store_state(context);
+        let sleepers = store.sleepers.clone();
+        let guest = Guest { sleepers: &sleepers, interrupted: &mut asked };
+        crate::threads::wait(place, expected, bytes, timeout, Some(guest)).map(|result| result as u32)
     }
 }
 

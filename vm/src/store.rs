@@ -20,6 +20,7 @@ use crate::runtime;
 use crate::signature;
 use crate::stack::WasmStack;
 use crate::table::{Table, TableError};
+use crate::threads::Sleepers;
 use crate::trap::{Outcome, Unwind};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -120,6 +121,8 @@ pub struct StoreState {
     /// Switch buffers that nothing is in.
     spare: Vec<Mapping>,
     pub(crate) deadline: AtomicU64,
+    /// Behind a pointer of their own: while a guest sleeps, a callback may have the whole store.
+    pub(crate) sleepers: Arc<Sleepers>,
     pub(crate) deadline_callback: Option<DeadlineCallback>,
     /// So many were set.
     deadline_callbacks_set: u64,
@@ -224,6 +227,7 @@ impl Store {
             suspended: Vec::new(),
             spare: Vec::new(),
             deadline: AtomicU64::new(u64::MAX),
+            sleepers: Arc::default(),
             deadline_callback: None,
             deadline_callbacks_set: 0,
             limiter: None,
@@ -382,11 +386,12 @@ impl StoreState {
         self.reported.store(epoch, Ordering::Release);
     }
 
-    /// Asks all instances to leave at their next poll. Other threads call it under the engine's store lock.
+    /// Asks all instances to leave at their next poll, and a wait to look. Other threads call it under the engine's store lock.
     pub(crate) fn ask_to_poll(&self) {
         for instance in &self.instances {
             instance.set_polls(true);
         }
+        self.sleepers.wake();
     }
 
     /// Asks for the samples that are due: the interpreter and calls look, loops run on.

@@ -11,7 +11,7 @@
 //! 5. A version is free when each store of the engine runs nothing, or has reported at its epoch or later without finding it.
 //!
 //! Running code is not made to report: it comes by sooner or later, since code that is replaced is asked to leave anyway. Only where much memory
-//! waits, [`Retirement::hurry`] sets the polls of the stores that are behind.
+//! waits ([`MOST_WAITING_BYTES`]) the stores that are behind are asked to poll, which has also guests report that sleep in `memory.atomic.wait`.
 
 use super::listener::Counted;
 use super::versions::CodeVersion;
