@@ -4,7 +4,7 @@ use crate::cache::archive::MAGIC;
 use crate::cache::{KeepingCompiler, precompile};
 use crate::{CacheDirectory, Config, Error, FeedbackPolicy, Module, RecordSource, Result, TierPolicy, bail};
 use jit::{CraneliftCompiler, Options};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Compiles and runs modules. Clones are handles to the same engine; it is `Send` and `Sync`.
 ///
@@ -18,6 +18,33 @@ pub struct Engine {
     pub(crate) vm: vm::engine::Engine,
     pub(crate) config: Arc<Config>,
     pub(crate) compiler: Option<Arc<KeepingCompiler>>,
+}
+
+/// A handle that does not keep its engine alive: for a thread that waits to call [`Engine::increment_epoch`].
+///
+/// ```
+/// let engine = backedge::Engine::default();
+/// let weak = engine.weak();
+/// assert!(weak.upgrade().is_some());
+/// drop(engine);
+/// assert!(weak.upgrade().is_none());
+/// ```
+#[derive(Clone)]
+pub struct EngineWeak {
+    vm: vm::engine::WeakEngine,
+    config: Weak<Config>,
+    compiler: Option<Weak<KeepingCompiler>>,
+}
+
+impl EngineWeak {
+    /// The engine, unless its last handle is gone.
+    pub fn upgrade(&self) -> Option<Engine> {
+        let compiler = match &self.compiler {
+            Some(compiler) => Some(compiler.upgrade()?),
+            None => None,
+        };
+        Some(Engine { vm: self.vm.upgrade()?, config: self.config.upgrade()?, compiler })
+    }
 }
 
 /// What precompiled bytes hold.
@@ -94,6 +121,11 @@ impl Engine {
     /// As [`Engine::new`].
     pub fn with_compiler(config: &Config, compiler: Option<Arc<dyn vm::code::Compiler>>) -> Result<Engine> {
         Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), compiler)?, config: Arc::new(config.clone()), compiler: None })
+    }
+
+    /// A handle that does not keep it alive.
+    pub fn weak(&self) -> EngineWeak {
+        EngineWeak { vm: self.vm.weak(), config: Arc::downgrade(&self.config), compiler: self.compiler.as_ref().map(Arc::downgrade) }
     }
 
     /// The settings it was made with.

@@ -63,7 +63,7 @@ pub mod wast;
 
 pub use cache::{CacheDirectory, CacheFile};
 pub use config::{Config, FeedbackPolicy, FeedbackScope, RecordSource, TierPolicy};
-pub use engine::{Engine, Precompiled};
+pub use engine::{Engine, EngineWeak, Precompiled};
 pub use error::{
     Context, Error, FrameInfo, I32Exit, LinkError, Result, SourcePlace, ThrownException, Trap, WasmBacktrace, bail, ensure, format_err,
 };

@@ -182,13 +182,16 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     }
     .map_err(|error| Failure::Load(format!("{error:#}")))?;
     if let Some(timeout) = wasm.timeout {
-        let engine = engine.clone();
+        // (an engine that it had would not end before the deadline, and its end saves the cache)
+        let engine = engine.weak();
         // Never joined: it sleeps until the deadline, and the process ends when the guest does.
         std::thread::Builder::new()
             .name("timeout".into())
             .spawn(move || {
                 std::thread::sleep(timeout);
-                engine.increment_epoch();
+                if let Some(engine) = engine.upgrade() {
+                    engine.increment_epoch();
+                }
             })
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }

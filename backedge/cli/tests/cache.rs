@@ -66,6 +66,22 @@ fn nobody_waits_for_what_came_through_a_pipe() {
     assert_eq!(place.expect(&["cache", "fill", "file.wat"]), ("101 functions of `file.wat` are in the cache\n".into(), String::new()));
 }
 
+/// The thread that waits for the timeout does not keep the engine, whose end writes what the first run compiled.
+#[test]
+fn a_run_with_a_timeout_is_kept_too() {
+    let place = Place::new();
+    let hot = r#"(module (func (export "run") (param $n i32) (result i32) (local $x i32)
+        (loop $again
+            (local.set $x (i32.add (local.get $x) (i32.const 1)))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+        (local.get $x)))"#;
+    std::fs::write(place.at("hot.wat"), hot).unwrap();
+    for _ in 0..2 {
+        assert_eq!(place.expect(&["run", "-W", "timeout=1000s", "--invoke", "run", "hot.wat", "30000000"]).0, "30000000\n");
+        assert!(place.expect(&["cache", "list"]).0.contains("1 files"));
+    }
+}
+
 #[test]
 fn the_process_in_the_background_finds_a_file_by_a_relative_name() {
     let place = Place::new();

@@ -43,6 +43,17 @@ pub use config::{EngineConfig, FeedbackPolicy, FeedbackScope, RecordSource, Stre
 #[derive(Clone)]
 pub struct Engine(Arc<Handle>);
 
+/// An engine that may be gone: it is not kept alive by this.
+#[derive(Clone)]
+pub struct WeakEngine(Weak<Handle>);
+
+impl WeakEngine {
+    /// The engine, while somebody has it.
+    pub fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(Engine)
+    }
+}
+
 /// For as long a compile that runs holds up the end of its engine: nearly all are over by then.
 const LONGEST_END: Duration = Duration::from_millis(250);
 
@@ -295,6 +306,11 @@ impl Engine {
     /// Whether both are the same engine.
     pub fn same(&self, other: &Engine) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// For who may outlive it.
+    pub fn weak(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.0))
     }
 
     /// The compiler, if there is one.
