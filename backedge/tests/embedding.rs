@@ -1,9 +1,10 @@
 //! The embedding API in every tier: what a host relies on besides results.
 
 use backedge::{
-    AsContextMut, Caller, Config, Engine, Extern, ExternRef, Func, FuncType, Global, GlobalType, HeapType, Instance, LinkError, Linker,
-    Memory, MemoryType, Module, Mutability, Ref, RefType, SignatureId, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, Tag,
-    TagType, ThrownException, TierPolicy, Trap, UnknownImportError, UpdateDeadline, V128, Val, ValType, WasmBacktrace, bail,
+    AsContextMut, Caller, Config, Engine, EngineWeak, Extern, ExternRef, Func, FuncType, Global, GlobalType, HeapType, Instance, LinkError,
+    Linker, Memory, MemoryType, Module, Mutability, Ref, RefType, SignatureId, Store, StoreContext, StoreContextMut, StoreLimits,
+    StoreLimitsBuilder, Table, TableType, Tag, TagType, ThrownException, TierPolicy, Trap, UnknownImportError, UpdateDeadline, V128, Val,
+    ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,13 +37,34 @@ fn instance<T>(store: &mut Store<T>, wat: &str) -> Instance {
 #[test]
 fn handles_are_send_and_sync() {
     fn check<T: Send + Sync>() {}
-    fn send<T: Send>() {}
-    check::<Engine>();
+    check::<(Engine, EngineWeak)>();
     check::<Module>();
     check::<Func>();
     check::<Instance>();
     check::<Linker<u32>>();
-    send::<Store<u32>>();
+    check::<(Store<u32>, StoreContext<'_, u32>, StoreContextMut<'_, u32>, Caller<'_, u32>)>();
+}
+
+#[test]
+fn several_threads_read_a_store() {
+    let mut store = Store::new(&Engine::default(), 7);
+    let instance =
+        instance(&mut store, r#"(module (memory (export "memory") 1) (data (i32.const 10) "read") (func (export "f") (param i32)))"#);
+    let memory = instance.get_memory(&mut store, "memory").unwrap();
+    let f = instance.get_func(&mut store, "f").unwrap();
+    let value = ExternRef::new(&mut store, "value").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    assert_eq!((*store.data(), &memory.data(&store)[10..14]), (7, &b"read"[..]));
+                    assert!(f.typed::<i32, ()>(&store).is_ok() && f.typed::<(), ()>(&store).is_err());
+                    assert_eq!(value.data(&store).unwrap().unwrap().downcast_ref(), Some(&"value"));
+                    assert_eq!((memory.size(&store), store.thrown_exceptions()), (1, 0));
+                }
+            });
+        }
+    });
 }
 
 #[test]

@@ -18,7 +18,7 @@ macro_rules! handle {
         $(#[$m])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name(pub(crate) NonNull<$target>);
-        // SAFETY: a handle is an address; using it needs the store, which is on one thread at a time.
+        // SAFETY: a handle is an address; using it needs its store, exclusively where it writes.
         unsafe impl Send for $name {}
         // SAFETY: as above.
         unsafe impl Sync for $name {}

@@ -158,11 +158,16 @@ pub(crate) struct HostContext {
     pub(crate) function: HostFunction,
 }
 
-/// A store. Runs on one thread at a time; may move between calls.
+/// A store. Runs on one thread at a time; may move between calls, and what is read of it may be read on several threads.
 pub struct Store(Box<StoreState>);
 
 // SAFETY: a store's raw pointers lead into itself; host closures and data are Send by their types or by the embedding API's bounds.
 unsafe impl Send for Store {}
+// SAFETY: a shared reference reads. Guests run, and instances, memories, tables and all else come and grow, by exclusive references; that `Store` is no `Clone` and a host function gets its
+// store exclusively makes that hold while a guest runs, too. What a shared reference writes is atomic or behind a lock (`running`, `reported`, the deadline, the polls, the samples due, the sleepers), for the engine's
+// threads do it to stores that run (`StorePointer`). Of what is in it and not Sync (the limiter, the deadline's callback, what is pending) no method of `&self` gives anything out; the host's values are Sync by
+// their bounds, and raw pointers are handed out as such (`host_data`).
+unsafe impl Sync for Store {}
 
 static NEXT_STORE: AtomicU64 = AtomicU64::new(1);
 
