@@ -116,3 +116,31 @@ fn what_was_learned_of_modules_that_are_gone_stays_for_the_last_of_them() {
     assert!(hashes[70..].iter().all(|hash| known.contains(hash)), "the last ten are there");
     assert!(!known.contains(&hashes[0]));
 }
+
+/// Records that are drained only after their modules have gone, and were forgotten by number, made new profiles that nobody forgot.
+#[test]
+fn records_that_come_after_their_module_has_gone_leave_no_profile_behind() {
+    let mut config = Config::new();
+    // Nobody drains but who is asked to.
+    config.monitor_thread(false);
+    (config.machine().hot_interpreter, config.machine().tier_up_by_cost) = (50, false);
+    let engine = Engine::new(&config).unwrap();
+    let run = |number: u32| {
+        let text = PROGRAM.replace("(i32.const 2)", &format!("(i32.const {number})"));
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &Module::new(&engine, text).unwrap(), &[]).unwrap();
+        // (so few that the ring has room for the records of all)
+        let run = instance.get_typed_func::<(i32, i32), i32>(&mut store, "run").unwrap();
+        assert_eq!(run.call(&mut store, (0, 120)).unwrap(), 120);
+    };
+    (1000..1200).for_each(run);
+    let profile = engine.vm().profile();
+    assert!(profile.modules().is_empty(), "nothing was drained yet");
+    engine.settle();
+    // (a thread that has written nothing since answers for its ring when it writes)
+    run(1200);
+    engine.settle();
+    engine.poll_monitor();
+    let known = profile.modules().len();
+    assert!((1..=32).contains(&known), "{known} modules have a profile");
+}

@@ -266,6 +266,11 @@ impl CodeMap {
         Some(RetireCookie(epoch))
     }
 
+    /// As [`Self::retire`] of nothing: it is released once everything is that was retired so far, and records of it are drained.
+    pub fn retired_so_far(&self) -> RetireCookie {
+        RetireCookie(self.retire_epoch())
+    }
+
     /// True once the range's records are drained and its memory may be reused.
     pub fn is_released(&self, cookie: RetireCookie) -> bool {
         self.released.load(Ordering::Acquire) >= cookie.0
@@ -423,15 +428,17 @@ mod tests {
     #[test]
     fn a_retired_range_resolves_until_released_and_blocks_its_addresses() {
         let map = CodeMap::new();
+        assert!(map.is_released(map.retired_so_far()), "nothing was retired");
         map.insert(0x1000..0x1020, entry(1)).unwrap();
         let cookie = map.retire(0x1000..0x1020).unwrap();
         assert_eq!(map.retire(0x1000..0x1020), None);
         assert!(map.resolve(0x1008).is_some());
         assert!(matches!(map.insert(0x1010..0x1030, entry(2)), Err(CodeMapError::Overlap { .. })));
+        let so_far = map.retired_so_far();
         map.release(map.retire_epoch() - 1);
-        assert!(!map.is_released(cookie));
+        assert!(!map.is_released(cookie) && !map.is_released(so_far));
         map.release(map.retire_epoch());
-        assert!(map.is_released(cookie) && map.resolve(0x1008).is_none());
+        assert!(map.is_released(cookie) && map.is_released(so_far) && map.resolve(0x1008).is_none());
         map.insert(0x1010..0x1030, entry(2)).unwrap();
     }
 

@@ -18,10 +18,10 @@ mod snapshot;
 mod shift;
 mod top_k;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dashmap::DashMap;
+use dashmap::{DashMap, Entry};
 use hdrhistogram::Histogram;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -362,6 +362,9 @@ pub struct Profile {
     limits: ProfileLimits,
     /// The keys are hashes and small numbers of our own: a hash that resists chosen keys would be a tenth of what a record costs.
     functions: DashMap<FunctionId, FunctionProfile, FxBuildHasher>,
+    /// The functions of each module that are in `functions`: what is about one module looks at no other. An entry is held where a function comes or goes, before that of
+    /// the function is, and no function's is held where an entry is asked for.
+    modules: DashMap<u64, BTreeSet<u32>, FxBuildHasher>,
     function_count: AtomicU64,
     sites: AtomicU64,
     functions_over_limit: AtomicU64,
@@ -391,6 +394,9 @@ impl Profile {
                     self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
                     return;
                 }
+                let FunctionId { module, func } = resolved.function;
+                let mut of_module = self.modules.entry(module).or_default();
+                of_module.insert(func);
                 self.functions.entry(resolved.function).or_insert_with(|| {
                     self.function_count.fetch_add(1, Ordering::Relaxed);
                     FunctionProfile::default()
@@ -598,21 +604,16 @@ impl Profile {
 
     /// Hashes of all modules that have a profile, ascending.
     pub fn modules(&self) -> Vec<u64> {
-        let mut modules: Vec<u64> = self.functions.iter().map(|entry| entry.key().module).collect();
+        let mut modules: Vec<u64> = self.modules.iter().map(|entry| *entry.key()).collect();
         modules.sort_unstable();
-        modules.dedup();
         modules
     }
 
     /// The profile of one module, sorted; `facts` is empty, the engine fills it in.
     pub fn snapshot(&self, module: u64) -> Snapshot {
-        let mut functions: Vec<FunctionSnapshot> = self
-            .functions
-            .iter()
-            .filter(|entry| entry.key().module == module)
-            .map(|entry| snapshot::of_function(entry.key().func, entry.value()))
-            .collect();
-        functions.sort_unstable_by_key(|function| function.func);
+        // (copied, so that no record waits for the snapshots)
+        let of_module: Vec<u32> = self.modules.get(&module).map_or(Vec::new(), |of_module| of_module.iter().copied().collect());
+        let functions = of_module.into_iter().filter_map(|func| self.function(FunctionId { module, func })).collect();
         Snapshot { module, functions, ..Snapshot::default() }
     }
 
@@ -657,6 +658,8 @@ impl Profile {
 
     fn replace(&self, id: FunctionId, by: FunctionProfile) {
         self.sites.fetch_add(by.site_count() as u64, Ordering::Relaxed);
+        let mut of_module = self.modules.entry(id.module).or_default();
+        of_module.insert(id.func);
         match self.functions.insert(id, by) {
             Some(old) => _ = self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed),
             None => _ = self.function_count.fetch_add(1, Ordering::Relaxed),
@@ -669,16 +672,16 @@ impl Profile {
         half(&self.function_count, self.limits.functions) || half(&self.sites, self.limits.sites)
     }
 
-    /// Forgets modules, in one pass.
-    pub fn forget(&self, modules: &[u64]) {
-        self.functions.retain(|id, function| {
-            let keep = !modules.contains(&id.module);
-            if !keep {
+    /// Forgets a module. It takes as long as that has functions, however many other modules there are.
+    pub fn forget(&self, module: u64) {
+        let Entry::Occupied(of_module) = self.modules.entry(module) else { return };
+        for &func in of_module.get() {
+            if let Some((_, function)) = self.functions.remove(&FunctionId { module, func }) {
                 self.sites.fetch_sub(function.site_count() as u64, Ordering::Relaxed);
                 self.function_count.fetch_sub(1, Ordering::Relaxed);
             }
-            keep
-        });
+        }
+        of_module.remove();
     }
 }
 

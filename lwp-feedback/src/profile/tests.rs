@@ -112,11 +112,27 @@ fn snapshots_survive_json_and_restore() {
     let second = Profile::default();
     second.restore(&back);
     assert_eq!(second.snapshot(MODULE), snapshot);
-    second.forget(&[MODULE + 1]);
+    second.forget(MODULE + 1);
     assert_eq!(second.snapshot(MODULE), snapshot);
-    second.forget(&[MODULE]);
+    second.forget(MODULE);
     assert!(second.modules().is_empty());
     assert_eq!(second.sites.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn what_is_about_a_module_is_about_all_its_functions_and_no_others() {
+    let profile = Profile::default();
+    let of = |module: u64, func| Resolved { function: FunctionId { module, func }, ..at(func, 5) };
+    for (module, func) in [(1, 7), (2, 7), (1, 3), (3, 0)] {
+        profile.apply(&of(module, func), &value(SiteClass::CallTarget, 1));
+    }
+    let functions = |module| profile.snapshot(module).functions.iter().map(|function| function.func).collect::<Vec<_>>();
+    assert_eq!((profile.modules(), functions(1)), (vec![1, 2, 3], vec![3, 7]));
+    profile.forget(1);
+    assert_eq!((profile.modules(), functions(1), functions(2)), (vec![2, 3], vec![], vec![7]));
+    assert_eq!([profile.function_count.load(Ordering::Relaxed), profile.sites.load(Ordering::Relaxed)], [2, 2]);
+    profile.apply(&of(1, 7), &value(SiteClass::CallTarget, 1));
+    assert_eq!((profile.modules(), functions(1)), (vec![1, 2, 3], vec![7]));
 }
 
 #[test]

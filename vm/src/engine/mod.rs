@@ -140,8 +140,8 @@ pub struct Shared {
     id: u64,
     epoch: AtomicU64,
     stores: Mutex<Vec<StorePointer>>,
-    /// Code of modules that are gone, until no record can name it.
-    graves: Mutex<Vec<(RetireCookie, Remains)>>,
+    /// What is left of versions and modules that are gone, until no record can name it; what went first is first.
+    graves: Mutex<VecDeque<(RetireCookie, Remains)>>,
     modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
     /// Keys of modules that are gone and whose profiles are there, those first that went first.
     departed: Mutex<VecDeque<u64>>,
@@ -260,7 +260,7 @@ impl Engine {
             id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
             epoch: AtomicU64::new(0),
             stores: Mutex::new(Vec::new()),
-            graves: Mutex::new(Vec::new()),
+            graves: Mutex::default(),
             modules: Mutex::new(HashMap::new()),
             departed: Mutex::default(),
             compiles: AtomicU64::new(0),
@@ -683,33 +683,40 @@ impl Shared {
         Ok(address)
     }
 
-    /// Code of this key is gone. Returns whether it was the last.
-    pub(crate) fn forget_module(&self, key: u64) -> bool {
+    /// A module of this key is gone, all its code in its grave. Its profile departs, if it was the last of the key, once no record can come to it any more.
+    pub(crate) fn forget_module(&self, key: u64, own: bool) {
         let mut modules = lock(&self.modules);
-        let Some(same) = modules.get_mut(&key) else { return false };
-        same.retain(|code| code.strong_count() > 0);
-        let last = same.is_empty();
-        if last {
+        if let Some(same) = modules.get_mut(&key) {
+            same.retain(|code| code.strong_count() > 0);
+            if !same.is_empty() {
+                return;
+            }
             modules.remove(&key);
         }
-        last
+        drop(modules);
+        // (each of several that go at the same time, for one may bury its code after another has come here)
+        self.lay(self.code_map.retired_so_far(), Remains::Profile { key, own });
     }
 
-    /// A module has gone. Its profile stays for who loads it again, until many have gone since or what runs needs the room.
-    pub(crate) fn depart(&self, key: u64) {
-        let mut departed = lock(&self.departed);
-        departed.retain(|&known| known != key);
-        departed.push_back(key);
-        if departed.len() < MOST_DEPARTED && !self.profile.is_half_full() {
-            return;
+    /// No record comes any more to the profile of a module that is gone. It stays for who loads it again, until many have gone since or what runs needs the room; that of a store's own
+    /// code nobody can load again.
+    fn depart(&self, key: u64, own: bool) {
+        let mut gone = vec![key];
+        if !own {
+            let mut departed = lock(&self.departed);
+            departed.retain(|&known| known != key);
+            departed.push_back(key);
+            if departed.len() < MOST_DEPARTED && !self.profile.is_half_full() {
+                return;
+            }
+            let older = departed.len().div_ceil(2);
+            gone = departed.drain(..older).collect();
         }
-        // (half of them, so that the profile is not gone through at each departure)
-        let older = departed.len().div_ceil(2);
-        let oldest: Vec<u64> = departed.drain(..older).collect();
         let modules = lock(&self.modules);
-        let gone: Vec<u64> = oldest.into_iter().filter(|key| !modules.contains_key(key)).collect();
+        // (one that was loaded again departs again)
+        gone.retain(|key| !modules.contains_key(key));
         drop(modules);
-        self.profile.forget(&gone);
+        gone.into_iter().for_each(|key| self.profile.forget(key));
     }
 
     /// The live modules of a key, see [`ModuleCode::key`].
@@ -784,7 +791,7 @@ impl Shared {
     /// Keeps code until every ring has passed the last record that may name it.
     pub(crate) fn bury(&self, range: Range<u64>, remains: Remains) {
         if crate::arena::keeps_addresses()
-            && let Remains::Code(placed, _) = remains
+            && let Remains::Code(placed) = remains
         {
             // Someone may ask what an address was: the tables stay with it.
             self.code_map.retire(range);
@@ -792,9 +799,14 @@ impl Shared {
             return;
         }
         if let Some(cookie) = self.code_map.retire(range) {
-            lock(&self.graves).push((cookie, remains));
-            self.monitor.rouse();
+            self.lay(cookie, remains);
         }
+    }
+
+    /// Keeps what is left until its cookie is released.
+    fn lay(&self, cookie: RetireCookie, remains: Remains) {
+        lock(&self.graves).push_back((cookie, remains));
+        self.monitor.rouse();
     }
 
     /// Tells the observers of a stub or an adapter.
@@ -812,7 +824,19 @@ impl Shared {
 
     /// Frees what no record can name any more. Called after the rings were drained.
     pub(crate) fn sweep(&self) {
-        lock(&self.graves).retain(|(cookie, _)| !self.code_map.is_released(*cookie));
+        let mut free = Vec::new();
+        {
+            // Only what is free is looked at, and what comes next. (Of what was retired at the same time the later may be first, and then the earlier waits for it.)
+            let mut graves = lock(&self.graves);
+            while graves.front().is_some_and(|(cookie, _)| self.code_map.is_released(*cookie)) {
+                free.extend(graves.pop_front().map(|(_, remains)| remains));
+            }
+        }
+        for remains in free {
+            if let Remains::Profile { key, own } = remains {
+                self.depart(key, own);
+            }
+        }
     }
 
     /// Deterministic mode: drains the rings and compiles what they ask for, here and now.

@@ -23,7 +23,6 @@ use crate::store::{poll_word, set_poll_words};
 use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::{Plan, Refusal};
-use lwp_feedback::profile::Profile;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -865,48 +864,35 @@ impl ModuleCode {
 impl Drop for ModuleCode {
     fn drop(&mut self) {
         self.forget_probes();
-        // Records still in rings may name this code: it keeps its addresses until every ring has passed them. So long they may come to its profile, too.
-        let own = self.key != self.module.hash;
-        let profile = own.then(|| Arc::new(OwnProfile { profile: self.shared.profile.clone(), key: self.key }));
+        // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         let versions = std::mem::take(&mut published.versions);
         for version in versions {
             if let Some(placed) = version.take_code() {
-                self.shared.bury(placed.range(), Remains::Code(placed, profile.clone()));
+                self.shared.bury(placed.range(), Remains::Code(placed));
             }
-        }
-        if self.shared.forget_module(self.key) && !own {
-            self.shared.depart(self.key);
         }
         self.shared.forget_retiring(self);
         for function in &mut self.functions {
             if let Some(bytecode) = function.bytecode.take() {
-                let range = bytecode.address_range();
-                self.shared.bury(range, Remains::Bytecode(bytecode, profile.clone()));
+                self.shared.bury(bytecode.address_range(), Remains::Bytecode(bytecode));
             }
             if let Some(watched) = function.watched.take() {
                 let code = Box::new(watched.into_code());
-                self.shared.bury(code.address_range(), Remains::Bytecode(code, profile.clone()));
+                self.shared.bury(code.address_range(), Remains::Bytecode(code));
             }
         }
+        // So long such records come to its profile too, which goes after all of them.
+        self.shared.forget_module(self.key, self.key != self.module.hash);
     }
 }
 
-/// Code whose module is gone, but whose addresses records may still name. Only kept, until it may be freed.
-#[expect(dead_code, reason = "held for its memory")]
+/// What is left of what is gone, while records may still name it.
 pub(crate) enum Remains {
-    Code(Box<PlacedCode>, Option<Arc<OwnProfile>>),
-    Bytecode(Box<Bytecode>, Option<Arc<OwnProfile>>),
-}
-
-/// The profile of code that one store had for itself: forgotten when this is dropped.
-pub(crate) struct OwnProfile {
-    profile: Arc<Profile>,
-    key: u64,
-}
-
-impl Drop for OwnProfile {
-    fn drop(&mut self) {
-        self.profile.forget(&[self.key]);
-    }
+    /// A version's code.
+    Code(Box<PlacedCode>),
+    /// What the interpreter ran.
+    Bytecode(#[expect(dead_code, reason = "held for its memory")] Box<Bytecode>),
+    /// The profile of a module that is gone; `own`: of code that one store had for itself.
+    Profile { key: u64, own: bool },
 }

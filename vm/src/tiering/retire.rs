@@ -127,7 +127,7 @@ impl Shared {
         for retiring in free {
             if let Some(placed) = retiring.version.take_code() {
                 self.retirement.freed.fetch_add(1, Ordering::Relaxed);
-                self.bury(placed.range(), super::Remains::Code(placed, None));
+                self.bury(placed.range(), super::Remains::Code(placed));
             }
             if let Some(code) = retiring.code.upgrade() {
                 let CodeVersion { number, function, entrance, .. } = *retiring.version;
@@ -151,7 +151,7 @@ impl Shared {
         };
         for retiring in gone {
             if let Some(placed) = retiring.version.take_code() {
-                self.bury(placed.range(), super::Remains::Code(placed, None));
+                self.bury(placed.range(), super::Remains::Code(placed));
             }
         }
     }
