@@ -1,7 +1,9 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
 use super::cost::{own_time, own_time_in_templates, time_of_calls_out};
-use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strings};
+use super::thresholds::{
+    INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, expected_compile_time, strings,
+};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
 use crate::bytecode::{Bytecode, Op};
@@ -70,6 +72,43 @@ impl ModuleCode {
     pub(super) fn skips_baseline(&self) -> bool {
         let shared = &self.shared;
         by_cost(&shared.config) && strings(&shared.config) && (shared.bursts() || !shared.budget.allows_any())
+    }
+
+    /// Nanoseconds that the program has spent in a function, or around a loop of it, outside of tier 2, as far as records say; 1 where time does not decide what is compiled. Once the body has code
+    /// calls are in that, and a loop's entrance serves activations that are older.
+    pub(crate) fn benefit(&self, function: u32, entrance: Entrance) -> f64 {
+        const OF_LOOPS_OF_CODE: f64 = 0.125;
+        if !by_cost(&self.shared.config) {
+            return 1.0;
+        }
+        let bytes = self.body_bytes(function);
+        // What was asked for without records is taken for worth what it costs.
+        let unknown = expected_compile_time(Tier::Optimizing, bytes).as_nanos().max(1) as f64;
+        let spent = {
+            // (whoever holds it may wait for the queue)
+            let Ok(counted) = self.counted.try_lock() else { return unknown };
+            let Some(counted) = counted.get(&function) else { return unknown };
+            let took = |tier: usize| {
+                let least = counted.least_ticks[tier].map(|ticks| ticks * self.shared.ns_per_tick())?;
+                Some(if tier == 0 && self.skips_baseline() { own_time_in_templates(least, bytes) } else { own_time(least, tier, bytes) })
+            };
+            let all: f64 = (0..2).filter_map(|tier| Some(counted.events[tier] as f64 * took(tier)?)).sum();
+            match entrance {
+                Entrance::Body => all,
+                Entrance::Loop(offset) => {
+                    let rounds = counted.loops.get(&offset).copied().unwrap_or(0);
+                    all * (rounds as f64 / counted.events.iter().sum::<u64>().max(1) as f64)
+                }
+            }
+        };
+        let spent = if spent > 0.0 { spent } else { unknown };
+        if entrance != Entrance::Body && !self.compiled(function).is_null() { spent * OF_LOOPS_OF_CODE } else { spent }
+    }
+
+    /// For tests: what records said so far.
+    #[cfg(test)]
+    pub(crate) fn set_counted(&self, function: u32, counted: Counted) {
+        self.counted.lock().unwrap_or_else(|error| error.into_inner()).insert(function, counted);
     }
 
     /// A hot record arrived: what to compile next.
