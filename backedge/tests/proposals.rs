@@ -2,8 +2,8 @@
 
 use backedge::{
     Caller, Config, Engine, ExnRef, Extern, ExternRef, Func, FuncType, HeapType, Instance, Linker, MemoryType, Module, RefType,
-    SharedMemory, Store, StoreLimits, StoreLimitsBuilder, Tag, TagType, ThrownException, TierPolicy, Trap, UpdateDeadline, V128, Val,
-    ValType, WasmBacktrace, bail,
+    SharedMemory, Store, StoreLimits, StoreLimitsBuilder, Tag, TagType, ThrownException, TierPolicy, Trap, TypedFunc, UpdateDeadline, V128,
+    Val, ValType, WasmBacktrace, bail,
 };
 
 fn configurations() -> Vec<(&'static str, Config)> {
@@ -562,17 +562,23 @@ fn threads_wait_and_are_woken() {
     }
 }
 
-#[test]
-fn a_wait_ends_at_the_deadline() {
+/// A guest's wait, in a store whose deadline is the next epoch.
+fn waits_until_the_epoch<T: 'static>(data: T) -> (Engine, Store<T>, TypedFunc<i64, i32>) {
     let mut config = Config::new();
     config.epoch_interruption(true);
     let engine = Engine::new(&config).unwrap();
     let module = Module::new(&engine, ATOMIC_ADDS).unwrap();
     let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
-    let mut store = Store::new(&engine, ());
+    let mut store = Store::new(&engine, data);
     store.set_epoch_deadline(1);
     let instance = Instance::new(&mut store, &module, &[Extern::SharedMemory(memory)]).unwrap();
     let wait = instance.get_typed_func::<i64, i32>(&mut store, "wait").unwrap();
+    (engine, store, wait)
+}
+
+#[test]
+fn a_wait_ends_at_the_deadline() {
+    let (engine, mut store, wait) = waits_until_the_epoch(());
     std::thread::scope(|scope| {
         scope.spawn(|| engine.increment_epoch());
         assert_eq!(wait.call(&mut store, -1).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
@@ -582,15 +588,7 @@ fn a_wait_ends_at_the_deadline() {
 /// A callback lets the guest go on, or may call a guest that waits in turn; each wait is asked again.
 #[test]
 fn a_wait_whose_deadline_moves_waits_on() {
-    let mut config = Config::new();
-    config.epoch_interruption(true);
-    let engine = Engine::new(&config).unwrap();
-    let module = Module::new(&engine, ATOMIC_ADDS).unwrap();
-    let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
-    let mut store = Store::new(&engine, (0, None));
-    store.set_epoch_deadline(1);
-    let instance = Instance::new(&mut store, &module, &[Extern::SharedMemory(memory)]).unwrap();
-    let wait = instance.get_typed_func::<i64, i32>(&mut store, "wait").unwrap();
+    let (engine, mut store, wait) = waits_until_the_epoch((0, None));
     store.data_mut().1 = Some(wait);
     store.epoch_deadline_callback(|mut store| {
         store.data_mut().0 += 1;

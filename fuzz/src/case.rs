@@ -150,6 +150,14 @@ pub struct Shape {
 /// What stands before the name of an export of the partner's.
 pub const OF_PARTNER: &str = "partner: ";
 
+/// Whose export a name of [`Shape::exports`] is, the instance's or its partner's, and what it is called there.
+pub fn whose<T>(instance: T, partner: Option<T>, name: &str) -> (T, &str) {
+    match (partner, name.strip_prefix(OF_PARTNER)) {
+        (Some(partner), Some(name)) => (partner, name),
+        _ => (instance, name),
+    }
+}
+
 /// One export.
 #[derive(Clone, Debug)]
 pub struct ExportShape {

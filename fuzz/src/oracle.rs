@@ -1,6 +1,6 @@
 //! wasmi, the outside oracle, as a [`Machine`].
 
-use crate::case::{OF_PARTNER, Shape};
+use crate::case::{Shape, whose};
 use crate::guest::{Guest, Loaded, MOST_ELEMENTS_SEEN, Machine, Stop, hash_bytes};
 use crate::host::{Host, HostTrap, MOST_MEMORY_BYTES, MOST_TABLE_ELEMENTS};
 use crate::program::PARTNER;
@@ -183,10 +183,7 @@ struct OracleGuest {
 
 impl OracleGuest {
     fn export(&self, name: &str) -> Extern {
-        let (instance, name) = match (self.partner, name.strip_prefix(OF_PARTNER)) {
-            (Some(partner), Some(name)) => (partner, name),
-            _ => (self.instance, name),
-        };
+        let (instance, name) = whose(self.instance, self.partner, name);
         instance.get_export(&self.store, name).expect("the module exports it")
     }
 }

@@ -1,6 +1,6 @@
 //! The engine under test, in one configuration, as a [`Machine`].
 
-use crate::case::{OF_PARTNER, Shape};
+use crate::case::{Shape, whose};
 use crate::configurations::Setup;
 use crate::guest::{Guest, Loaded, MOST_ELEMENTS_SEEN, Machine, Stop, hash_bytes};
 use crate::host::{Host, HostTrap, MOST_MEMORY_BYTES, MOST_TABLE_ELEMENTS};
@@ -355,10 +355,7 @@ struct OurGuest {
 
 impl OurGuest {
     fn export(&mut self, name: &str) -> Extern {
-        let (instance, name) = match (self.partner, name.strip_prefix(OF_PARTNER)) {
-            (Some(partner), Some(name)) => (partner, name),
-            _ => (self.instance, name),
-        };
+        let (instance, name) = whose(self.instance, self.partner, name);
         instance.get_export(&mut self.store, name).expect("the module exports it")
     }
 }

@@ -69,7 +69,7 @@ struct Partner {
     memory: bool,
     /// The mutable ones, so the fuel too.
     globals: bool,
-    /// Where they are not shared, an exception of one instance is caught by the other without its values alone.
+    /// Where they are not shared, what one instance throws the other catches only with all exceptions, without values.
     tags: bool,
 }
 

@@ -35,6 +35,15 @@ pub struct UnknownEvent {
     pub found: String,
 }
 
+/// One of the events there are, by its number or name.
+///
+/// # Errors
+/// There is no such event.
+pub fn event(text: &str) -> Result<EventId, UnknownEvent> {
+    let named = |event: &&EventId| event.name() == Some(text) || text.parse() == Ok(event.0);
+    EVENTS.iter().find(named).copied().ok_or_else(|| UnknownEvent { found: text.to_owned() })
+}
+
 impl EventSet {
     /// None.
     pub const NONE: EventSet = EventSet(0);
@@ -102,9 +111,7 @@ impl FromStr for EventSet {
     fn from_str(text: &str) -> Result<EventSet, UnknownEvent> {
         let mut set = EventSet::NONE;
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let named = |event: &&EventId| event.name() == Some(part) || part.parse() == Ok(event.0);
-            let event = EVENTS.iter().find(named).ok_or_else(|| UnknownEvent { found: part.to_owned() })?;
-            set = set.with(*event);
+            set = set.with(event(part)?);
         }
         Ok(set)
     }

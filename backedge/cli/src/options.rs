@@ -4,7 +4,7 @@ use crate::policyoptions::{KeepOptions, PolicyOptions};
 use crate::watch::WatchOptions;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lwp_feedback::eventset::{EVENTS, EventSet, UnknownEvent};
+use lwp_feedback::eventset::{self, EventSet};
 use lwp_feedback::layout::EventId;
 use lwp_feedback::sim::Generation;
 use std::ffi::{OsStr, OsString};
@@ -709,11 +709,7 @@ fn source_of_code(text: &str) -> Result<Source, String> {
 
 /// An event by its name, or by its number: a record file may hold those that nobody defined.
 fn event(text: &str) -> Result<EventId, String> {
-    if let Ok(number) = text.parse() {
-        return Ok(EventId(number));
-    }
-    let named = EVENTS.iter().find(|event| event.name() == Some(text));
-    named.copied().ok_or_else(|| UnknownEvent { found: text.into() }.to_string())
+    text.parse().map(EventId).or_else(|_| eventset::event(text).map_err(|error| error.to_string()))
 }
 
 /// A share from 0 to 100 percent.

@@ -74,9 +74,16 @@ impl ModuleCode {
         by_cost(&shared.config) && strings(&shared.config) && (shared.bursts() || !shared.budget.allows_any())
     }
 
+    /// Nanoseconds that an event of a body of `bytes` took in the interpreter (0) or tier 1 (1), given the fewest ticks between its records.
+    fn took(&self, least_ticks: f64, tier: usize, bytes: usize) -> f64 {
+        let least = least_ticks * self.shared.ns_per_tick();
+        if tier == 0 && self.skips_baseline() { own_time_in_templates(least, bytes) } else { own_time(least, tier, bytes) }
+    }
+
     /// Nanoseconds that the program has spent in a function, or around a loop of it, outside of tier 2, as far as records say; 1 where time does not decide what is compiled. Once the body has code
     /// calls are in that, and a loop's entrance serves activations that are older.
     pub(crate) fn benefit(&self, function: u32, entrance: Entrance) -> f64 {
+        // (a guess)
         const OF_LOOPS_OF_CODE: f64 = 0.125;
         if !by_cost(&self.shared.config) {
             return 1.0;
@@ -88,11 +95,8 @@ impl ModuleCode {
             // (whoever holds it may wait for the queue)
             let Ok(counted) = self.counted.try_lock() else { return unknown };
             let Some(counted) = counted.get(&function) else { return unknown };
-            let took = |tier: usize| {
-                let least = counted.least_ticks[tier].map(|ticks| ticks * self.shared.ns_per_tick())?;
-                Some(if tier == 0 && self.skips_baseline() { own_time_in_templates(least, bytes) } else { own_time(least, tier, bytes) })
-            };
-            let all: f64 = (0..2).filter_map(|tier| Some(counted.events[tier] as f64 * took(tier)?)).sum();
+            let spent_in = |tier: usize| Some(counted.events[tier] as f64 * self.took(counted.least_ticks[tier]?, tier, bytes));
+            let all: f64 = (0..2).filter_map(spent_in).sum();
             match entrance {
                 Entrance::Body => all,
                 Entrance::Loop(offset) => {
@@ -141,9 +145,7 @@ impl ModuleCode {
             if let (Some(ticks), tier @ 0..2) = (interval, tier_index) {
                 let least = counted.least_ticks[tier].map_or(ticks, |least| least.min(ticks));
                 counted.least_ticks[tier] = Some(least);
-                let least = least * shared.ns_per_tick();
-                let took =
-                    if tier == 0 && self.skips_baseline() { own_time_in_templates(least, bytes) } else { own_time(least, tier, bytes) };
+                let took = self.took(least, tier, bytes);
                 spent = counted.events[tier] as f64 * took;
                 spent_in_loop = rounds_of_loop as f64 * took;
             }
