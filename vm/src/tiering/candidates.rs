@@ -9,7 +9,6 @@ use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, Astray, ENOUGH, News, ticks};
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
-use crate::shape::shape;
 use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::profile::LoopShape;
 use std::collections::HashMap;
@@ -241,8 +240,8 @@ impl ModuleCode {
                 return;
             }
             // A loop's code goes on in the loops around it and comes by those in it, so that one of a nest times the loads of all.
-            let loops = shape(&self.module, next.0).loops;
-            let timed = |key: (u32, u32)| key == next || key.0 == next.0 && stand_together(&loops, key.1, next.1);
+            let shape = self.shape(next.0);
+            let timed = |key: (u32, u32)| key == next || key.0 == next.0 && stand_together(&shape.loops, key.1, next.1);
             candidates.iter_mut().filter(|(key, _)| timed(**key)).for_each(|(_, candidate)| candidate.untimed = false);
             next
         };

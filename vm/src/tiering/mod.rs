@@ -17,7 +17,6 @@ use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc, head};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
-use crate::shape::shape;
 use crate::signature;
 use crate::store::{poll_word, set_poll_words};
 use crate::timeline::What;
@@ -654,7 +653,7 @@ impl ModuleCode {
     fn has_loop(&self, function: u32, offset: u32) -> bool {
         match self.own(function).bytecode.get() {
             Some(bytecode) => bytecode.has_loop(offset),
-            None => shape(&self.module, function).loops.iter().any(|it| it.offset == offset),
+            None => self.shape(function).loops.iter().any(|it| it.offset == offset),
         }
     }
 

@@ -21,7 +21,6 @@ use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
 use crate::queue::Work;
-use crate::shape::shape;
 use crate::timeline::What;
 use lwp_feedback::policy::{Decision, Plan, Refusal};
 use std::collections::HashSet;
@@ -682,7 +681,8 @@ impl ModuleCode {
 
     /// The loops that a loop stands in, innermost last.
     fn loops_around(&self, function: u32, offset: u32) -> Vec<u32> {
-        let around = shape(&self.module, function).loops.into_iter().filter(|it| (it.offset + 1..it.end).contains(&offset));
+        let shape = self.shape(function);
+        let around = shape.loops.iter().filter(|it| (it.offset + 1..it.end).contains(&offset));
         around.map(|it| it.offset).collect()
     }
 
