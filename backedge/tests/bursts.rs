@@ -83,6 +83,7 @@ fn function<'a>(report: &'a Report, name: &str) -> &'a FunctionReport {
 }
 
 const ADD_A: &str = "(local.set $a (i32.add (local.get $a) (i32.const 1)))";
+const ADD_X: &str = "(local.set $x (i32.add (local.get $x) (i32.const 1)))";
 const ADD_B: &str = "(local.set $b (i32.add (local.get $b) (i32.const 1)))";
 
 /// Runs until bursts have left enough records; the number of rounds must be the same every time for the results to be.
@@ -201,6 +202,49 @@ fn what_is_interpreted_for_a_burst_says_the_same() {
     let (_guest, report) = run_branches(&body);
     assert!(instrumented(&report) > 0);
     assert_eq!(function(&report, "run").branches.len(), 4);
+}
+
+/// Functions that call one another in a row, each with a branch that goes both ways in turn: how many of them bursts could see in the interpreter, and how many in code of their own, once
+/// that (0 or 1) is so of all, or after 20 s.
+fn seen_of_a_row(stress: Stress, awaited: usize) -> [usize; 2] {
+    const ROW: usize = 100;
+    let work = "(local.set $x (i32.xor (i32.mul (local.get $x) (i32.const 31)) (i32.const 7)))".repeat(3);
+    let link = |at: usize| {
+        let next = if at + 1 < ROW { format!("(local.set $x (call $f{} (local.get $x)))", at + 1) } else { String::new() };
+        let branch = format!("(if (i32.and (local.get $x) (i32.const 1)) (then {work}) (else {ADD_X}))");
+        format!("(func $f{at} (param $x i32) (result i32) {branch} {next} (local.get $x))")
+    };
+    let row: String = (0..ROW).map(link).collect();
+    let wat = format!(
+        "(module {row} (func $run (export \"run\") (param $n i32) (result i32) (local $a i32)
+          (loop $again
+            (local.set $a (i32.add (local.get $a) (call $f0 (local.get $n))))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+          (local.get $a)))"
+    );
+    let expected = Guest::stressed(&wat, 0.0, FeedbackPolicy::Off, Stress::default()).call("run", &[20_000]);
+    let mut guest = Guest::stressed(&wat, 20.0, FeedbackPolicy::Off, stress);
+    let mut seen = [0, 0];
+    let began = Instant::now();
+    while seen[awaited] < ROW && began.elapsed() < Duration::from_secs(20) {
+        assert_eq!(guest.call("run", &[20_000]), expected, "bursts change no result");
+        let report = guest.report();
+        let with = |interpreted| {
+            move |it: &&FunctionReport| it.versions.iter().any(|it| it.tier == "instrumented" && it.interpreted == interpreted)
+        };
+        let in_row = || report.functions.iter().filter(|it| it.name.as_deref() != Some("run"));
+        seen = [true, false].map(|interpreted| in_row().filter(with(interpreted)).count());
+    }
+    seen
+}
+
+#[test]
+fn what_a_large_module_calls_is_followed_and_not_compiled_for_bursts() {
+    let _one = machine();
+    let [followed, compiled] = seen_of_a_row(Stress { follow_calls: true, ..Stress::default() }, 0);
+    assert_eq!(followed, 100, "and {compiled} compiled");
+    let [followed, compiled] = seen_of_a_row(Stress::default(), 1);
+    assert_eq!((followed, compiled), (0, 100));
 }
 
 /// Two loops in turn, each of more rounds than a burst has words.

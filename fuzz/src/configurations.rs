@@ -174,6 +174,7 @@ pub const TABLE: &[Configuration] = &[
             setup.config.machine().stress.leave_again = random.below(250) as u8;
             setup.config.machine().stress.leave_to_interpreter = random.once_in(2);
             setup.config.machine().stress.watch_all = random.once_in(2);
+            setup.config.machine().stress.follow_calls = random.once_in(2);
         },
     },
     Configuration {
@@ -241,6 +242,7 @@ fn eager(setup: &mut Setup, random: &mut Random) {
     // Mostly watch all the time.
     machine.feedback_budget = *random.of(&[1.0, 100.0, 100.0]);
     machine.stress.watch_all = random.once_in(2);
+    machine.stress.follow_calls = random.once_in(2);
     machine.measure = random.once_in(4);
     machine.budgets.min_samples = 1;
     machine.budgets.min_share = 0.1;

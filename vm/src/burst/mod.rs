@@ -39,7 +39,7 @@ mod timed;
 mod words;
 
 pub use budget::BurstStats;
-pub(crate) use budget::{Budget, ENOUGH, News, monitor_share};
+pub(crate) use budget::{Budget, ENOUGH, News, SMALL, monitor_share};
 pub(crate) use counts::count;
 pub(crate) use exact::{EXACT_WORDS, Exact};
 pub use exact::{ExactProfile, Place, ValuePlace};
@@ -311,6 +311,16 @@ impl StoreBurst {
     pub(crate) fn unwatch(&mut self) {
         if self.watched_since != 0 {
             self.watched_ticks += ticks().saturating_sub(std::mem::take(&mut self.watched_since));
+        }
+    }
+
+    /// So many ticks went by that are paid for by themselves: they are none of the burst's.
+    pub(crate) fn excuse(&mut self, ticks: u64) {
+        if self.watched_since != 0 {
+            self.watched_since += ticks;
+        }
+        if let Some(open) = &mut self.open {
+            open.began += ticks;
         }
     }
 

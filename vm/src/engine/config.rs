@@ -149,6 +149,8 @@ pub struct Stress {
     /// Bursts of every loop run in the interpreter, however small its body and however long the run; and two of three times code that leaves a loop for no burst is
     /// interpreted as in one for a while.
     pub watch_all: bool,
+    /// Bursts of all together follow calls as in a large module, however small it is.
+    pub follow_calls: bool,
     /// At every throw, exceptions that nothing names are collected, and lose their tag.
     pub collect_exceptions: bool,
 }

@@ -11,7 +11,7 @@
 use super::ModuleCode;
 use super::candidates::{Candidate, KEPT_SERVES_FOR, Returned};
 use super::edges::stop_asking_loop;
-use super::thresholds::by_cost;
+use super::thresholds::{WATCHED_FROM, by_cost};
 use super::{CodeVersion, Published};
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 const CALIBRATES_AFTER: Duration = Duration::from_millis(300);
 /// Candidates asked at one tick. Asking one that does not run costs nothing.
 pub(super) const ASKED_AT_ONCE: usize = 8;
+/// More candidates than these are a crowd: to ask each for one burst takes so many ticks. A guess.
+const CROWD: usize = 64;
 /// One that did not come within this time makes room for others.
 const PATIENCE: Duration = Duration::from_millis(40);
 /// A burst gives way to a body that is called once it has been open for this long, ns: some ten times as long as one whose code runs all the time. A guess.
@@ -63,11 +65,13 @@ struct Joint {
     looks: u32,
     /// What the latest one wants to see.
     kind: Kind,
+    /// Of the small bodies of which some are asked at a time, the one that is next, by kind.
+    small: [usize; 3],
 }
 
 impl Default for Joint {
     fn default() -> Joint {
-        Joint { number: 0, asked: None, bodies: Vec::new(), turns: 0, looks: 0, kind: Kind::Counts }
+        Joint { number: 0, asked: None, bodies: Vec::new(), turns: 0, looks: 0, kind: Kind::Counts, small: [0; 3] }
     }
 }
 
@@ -82,9 +86,11 @@ enum Turn {
 impl Joint {
     /// What comes next. While something is new or credit is not what is short, three of four ticks are for what loops are like. Otherwise most only count:
     /// that costs a tenth.
-    fn turn(&self, plenty: bool) -> Turn {
+    /// While there is plenty, of many, one by one says little: then there are more that count in the place of three quarters of those.
+    fn turn(&self, plenty: bool, crowded: bool) -> Turn {
         match (plenty, self.turns % if plenty { 4 } else { STEADY_TURNS }) {
             (true, 1) | (false, 8) => Turn::Together { counts: false },
+            (true, 0 | 2) if crowded && !self.turns.is_multiple_of(8) => Turn::Together { counts: true },
             (true, 0 | 2) | (false, 0) => Turn::Each,
             _ => Turn::Together { counts: true },
         }
@@ -135,6 +141,8 @@ pub(super) struct ModuleBursts {
     /// Functions that are asked at their code's detours, and that code. No lock but the code's own is taken under this one.
     detours: Mutex<HashMap<u32, Arc<CodeVersion>>>,
     pub(super) returned: Mutex<Returned>,
+    /// Held while a watched form is made. Under it the locks of the tables that know it are taken, and no others.
+    pub(super) making: Mutex<()>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
     /// Large functions whose code an earlier process left, and that are no candidates yet.
@@ -211,7 +219,7 @@ impl ModuleCode {
 
     /// Asks all instrumented code, unless it was asked lately and nobody has come yet.
     fn ask_jointly(&self, now: Instant, counts: bool) {
-        let (mut loops, mut bodies) = (Vec::new(), Vec::new());
+        let (mut loops, mut bodies, mut small) = (Vec::new(), Vec::new(), Vec::new());
         let mut timed = false;
         let (left_alone, comes) = (self.trials.to_be_left_alone(), self.tried_that_comes());
         {
@@ -225,6 +233,11 @@ impl ModuleCode {
                 if offset == AT_ENTRY {
                     // (one that all callers have inlined needs no code of its own for this)
                     if !self.compiled(function).is_null() || matches!(self.instrumented(function, AT_ENTRY), Some((Form::Code(_), _))) {
+                        timed |= candidate.loads;
+                        if self.follows_calls() && self.body_bytes(function) < WATCHED_FROM {
+                            small.push(function);
+                            continue;
+                        }
                         bodies.push(function);
                     }
                 } else if self.leads_on(function, offset) {
@@ -240,20 +253,45 @@ impl ModuleCode {
         if timed {
             self.calibrate();
         }
-        let published = self.published();
-        {
+        let before = {
             let mut joint = lock(&self.bursts.joint);
             joint.number = self.shared.next_question();
             joint.asked.get_or_insert(now);
             self.bursts.asked_jointly.store(joint.number, Ordering::Relaxed);
-            joint.bodies.clone_from(&bodies);
             joint.looks = joint.looks.wrapping_add(u32::from(!counts));
             joint.kind = match counts {
                 true => Kind::Counts,
                 false if timed && joint.looks.is_multiple_of(2) => Kind::Loads,
                 false => Kind::Branches,
             };
+            if joint.kind != Kind::Loads {
+                // Small ones are seen where code that is seen calls them. Seen from all other code too they would be most of what is: CPython's evaluation loop had 5 % of the branches for 23. Some are asked
+                // nevertheless, each in its turn, for bursts would begin at loops alone.
+                small.sort_unstable();
+                let kind = joint.kind;
+                let first = &mut joint.small[kind as usize];
+                *first = first.checked_rem(small.len()).unwrap_or(0);
+                let asked = ASKED_AT_ONCE.min(small.len());
+                small.rotate_left(*first);
+                small.truncate(asked);
+                *first += asked;
+            }
+            bodies.extend(&small);
+            std::mem::replace(&mut joint.bodies, bodies.clone())
+        };
+        if !counts && !small.is_empty() {
+            let mut candidates = lock(&self.bursts.candidates);
+            for function in &small {
+                if let Some(candidate) = candidates.get_mut(&(*function, AT_ENTRY)) {
+                    candidate.turns += 1;
+                }
+            }
         }
+        // Nobody came: those that are not asked again.
+        for function in before.into_iter().filter(|function| !bodies.contains(function)) {
+            self.enter_ordinary(function);
+        }
+        let published = self.published();
         for function in bodies {
             self.ask_body(&published, function);
         }
@@ -288,9 +326,10 @@ impl ModuleCode {
         let eager = learning || self.shared.budget.has_plenty();
         self.bursts.eager.store(eager, Ordering::Relaxed);
         let together = {
+            let crowded = lock(&self.bursts.candidates).values().filter(|candidate| candidate.ready).count() > CROWD;
             let mut joint = lock(&self.bursts.joint);
             joint.turns = joint.turns.wrapping_add(1);
-            match joint.turn(eager) {
+            match joint.turn(eager, crowded) {
                 // While nobody has come, the others have their turns.
                 Turn::Together { counts } if runs && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE) => Some(counts),
                 _ => None,
@@ -468,17 +507,25 @@ impl ModuleCode {
         }
     }
 
-    /// The loops that an instrumented version is entered at: one, or all of the function's where it is interpreted.
-    fn loops_of(&self, version: u32) -> Vec<u32> {
+    /// The loops of a function that bursts know.
+    fn loops_of(&self, function: u32) -> Vec<u32> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-        let of_version = loops.iter().filter(|((_, offset), found)| found.version == version && *offset != AT_ENTRY);
-        of_version.map(|(&(_, offset), _)| offset).collect()
+        let own = loops.iter().filter(|((of, offset), _)| *of == function && *offset != AT_ENTRY);
+        own.map(|(&(_, offset), _)| offset).collect()
     }
 
     /// What runs in bursts that are entered there, and its version.
     pub(super) fn instrumented(&self, function: u32, offset: u32) -> Option<(Form, u32)> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
         loops.get(&(function, offset)).map(|found| (found.form, found.version))
+    }
+
+    /// What runs of a function from one of its loops on in a burst of all of that kind, in place of the form that is there: where calls are followed its watched one, for of instrumented code's calls nothing is seen.
+    fn form_in_joint(&self, function: u32, offset: u32, kind: Kind, (form, version): (Form, u32)) -> (Form, u32) {
+        if offset == AT_ENTRY || matches!(form, Form::Interpreted) || !self.follows_calls() || kind == Kind::Loads {
+            return (form, version);
+        }
+        self.followed(function).map_or((form, version), |watched| (Form::Interpreted, watched))
     }
 
     /// An instrumented body was called while its store's buffer is full or has no burst: the code to call in its stead, or 0.
@@ -528,7 +575,10 @@ impl ModuleCode {
         if !open.joint || state.context.burst_index >= state.context.burst_limit {
             return None;
         }
-        let form = self.instrumented(function, offset).map(|(form, _)| form).filter(|form| form.says(open.kind))?;
+        let form = self.form_in_joint(function, offset, open.kind, self.instrumented(function, offset)?).0;
+        if !form.says(open.kind) {
+            return None;
+        }
         // SAFETY: the caller's promise.
         unsafe { self.interrupt_block(context, function) };
         Some(form)
@@ -649,6 +699,7 @@ impl ModuleCode {
             }
             (number, joint, kind)
         };
+        let (form, version) = if joint { self.form_in_joint(function, offset, kind, (form, version)) } else { (form, version) };
         let seed = self.shared.config.ring.seed;
         let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));
         let registers = kind == Kind::Loads && self.shared.config.ring.registers;
@@ -744,7 +795,7 @@ impl ModuleCode {
         } else {
             open.ticks as f64 * ns_per_tick
         };
-        self.note_burst(open.version, entrance(open.offset), written as u32, burst_ns, model_ns);
+        self.note_burst(open.function, entrance(open.offset), written as u32, burst_ns, model_ns);
         self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
         // (the records of the others' ends wake the monitor)
         if open.kind == Kind::Counts && self.bursts.eager.load(Ordering::Relaxed) {
@@ -782,16 +833,8 @@ impl ModuleCode {
         }
     }
 
-    fn note_burst(&self, version: u32, entrance: Entrance, words: u32, burst_ns: f64, model_ns: f64) {
-        if !self.shared.timeline.is_kept() {
-            return;
-        }
-        let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-        let function = loops.iter().find(|(_, found)| found.version == version).map(|(&(function, _), _)| function);
-        drop(loops);
-        if let Some(function) = function {
-            self.note(function, entrance, || What::Burst { words, burst_ns: burst_ns as u64, model_ns: model_ns as u64 });
-        }
+    fn note_burst(&self, function: u32, entrance: Entrance, words: u32, burst_ns: f64, model_ns: f64) {
+        self.note(function, entrance, || What::Burst { words, burst_ns: burst_ns as u64, model_ns: model_ns as u64 });
     }
 
     /// The running store left instrumented code of version `version` for something else.
@@ -839,8 +882,8 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 }
                 // Called again it is to come again; where all take part an instrumented body comes by itself, and sees more.
                 let again = match joint {
-                    true if code.instrumented(function, AT_ENTRY).is_some() => Vec::new(),
-                    true => code.loops_of(version),
+                    true if code.instrumented(function, AT_ENTRY).is_some() && !code.follows_calls() => Vec::new(),
+                    true => code.loops_of(function),
                     false => Some(open.offset).filter(|&offset| own && offset != AT_ENTRY).into_iter().collect(),
                 };
                 if own {

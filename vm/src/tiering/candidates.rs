@@ -6,7 +6,7 @@
 use super::ModuleCode;
 use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
 use super::versions::cpu_time;
-use crate::burst::{AT_ENTRY, Astray, ENOUGH, News, ticks};
+use crate::burst::{AT_ENTRY, Astray, ENOUGH, News, SMALL, ticks};
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use lwp_feedback::monitor::LEARNING;
@@ -228,7 +228,7 @@ impl ModuleCode {
     /// it: that can time loads.
     fn compile_to_time(self: &Arc<Self>) {
         let next = {
-            let mut candidates = lock(&self.bursts.candidates);
+            let candidates = lock(&self.bursts.candidates);
             let costs = &self.shared.compile_costs;
             let expected = |key: &(u32, u32)| Duration::from_nanos(costs.expected(Tier::Instrumented, self.body_bytes(key.0)) as u64);
             let untimed = candidates.iter().filter(|(_, candidate)| candidate.untimed && candidate.bursts >= ENOUGH);
@@ -239,12 +239,12 @@ impl ModuleCode {
             if !self.shared.budget.set_aside(expected(&next)) {
                 return;
             }
-            // A loop's code goes on in the loops around it and comes by those in it, so that one of a nest times the loads of all.
-            let shape = self.shape(next.0);
-            let timed = |key: (u32, u32)| key == next || key.0 == next.0 && stand_together(&shape.loops, key.1, next.1);
-            candidates.iter_mut().filter(|(key, _)| timed(**key)).for_each(|(_, candidate)| candidate.untimed = false);
             next
         };
+        // A loop's code goes on in the loops around it and comes by those in it, so that one of a nest times the loads of all. (Working out a shape may take long.)
+        let shape = self.shape(next.0);
+        let timed = |key: (u32, u32)| key == next || key.0 == next.0 && stand_together(&shape.loops, key.1, next.1);
+        lock(&self.bursts.candidates).iter_mut().filter(|(key, _)| timed(**key)).for_each(|(_, candidate)| candidate.untimed = false);
         self.request(next.0, entrance(next.1), Tier::Instrumented, false);
     }
 
@@ -256,14 +256,21 @@ impl ModuleCode {
             let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.made && !candidate.failed);
             let expected: Duration = under_way.map(|(key, _)| self.time_before_burst(key.0)).sum();
             let budget = &self.shared.budget;
-            if !budget.may_compile() || !expected.is_zero() && !budget.has_credit_for(expected) {
+            if !budget.has_credit() || !expected.is_zero() && !budget.has_credit_for(expected) {
                 return false;
             }
+            let owes = !budget.may_compile();
+            let has_form = |key: &(u32, u32)| self.is_watched(key.0) && self.own(key.0).watched.get().is_some();
+            let is_small = |key: &(u32, u32)| {
+                let takes = self.time_before_burst(key.0);
+                has_form(key) || self.is_watched(key.0) && takes <= SMALL && budget.has_credit_for(takes)
+            };
             let ran_for = self.shared.started.elapsed();
             let waiting = candidates.iter_mut().filter(|(key, candidate)| {
                 candidate.named
                     && !candidate.wanted
-                    && (!self.is_watched(key.0) || self.time_before_burst(key.0) * LEAST_PER_FORM <= ran_for)
+                    && (!owes || is_small(key))
+                    && (!self.is_watched(key.0) || has_form(key) || self.time_before_burst(key.0) * LEAST_PER_FORM <= ran_for)
             });
             // The time behind an event grows with the body, as what its watched form costs: such events count as those of the smallest.
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
@@ -395,6 +402,15 @@ impl ModuleCode {
             latest.insert(function, began);
         } else if !often.contains(&function) {
             often.push(function);
+        }
+    }
+
+    /// Watched code called a function that took no part in the burst: it is to. Noted for the monitor.
+    pub(super) fn is_unseen(&self, function: u32) {
+        if let Some(mut returned) = try_lock(&self.bursts.returned)
+            && returned.unseen.iter().all(|(known, _)| *known != function)
+        {
+            returned.unseen.push((function, 1));
         }
     }
 

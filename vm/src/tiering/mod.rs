@@ -168,6 +168,8 @@ pub struct ModuleCode {
     next_version: AtomicU32,
     /// Whether an earlier process left code.
     has_kept: bool,
+    /// Whether bursts of all together follow calls.
+    follows: bool,
     published: Mutex<Published>,
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
@@ -203,6 +205,7 @@ impl ModuleCode {
             .collect();
         let counters =
             module.bodies.iter().map(|body| AtomicU32::new(first_look(&shared.config, body.len()) - 1)).collect::<Box<[AtomicU32]>>();
+        let bytes = module.bodies.iter().map(|body| body.len()).sum();
         let reloads = counters.iter().map(|word| AtomicU32::new(word.load(Ordering::Relaxed) + 1)).collect();
         Ok(Arc::new(ModuleCode {
             reloads,
@@ -216,6 +219,7 @@ impl ModuleCode {
             lazy: stubs,
             next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
             has_kept: last_kept.is_some(),
+            follows: bytes >= thresholds::FOLLOWS_FROM || shared.config.stress.follow_calls,
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
@@ -224,7 +228,7 @@ impl ModuleCode {
             planning: planning::Planning::default(),
             rests: Mutex::default(),
             callees: listener::Callees::default(),
-            age: cost::Age::new(module.bodies.iter().map(|body| body.len()).sum()),
+            age: cost::Age::new(bytes),
             bursts: bursts::ModuleBursts::default(),
             sights: sights::Sights::default(),
             edges: edges::BackEdges::default(),

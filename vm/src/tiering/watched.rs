@@ -6,7 +6,8 @@
 //! call ──lazy stub──► enters_watched ──► form_to_call ──► watched form ──► watched_return
 //! ```
 //!
-//! What watched code calls runs in its watched form too, where it has one.
+//! What watched code calls runs in its watched form too, where it has one. In a large module, whose functions are not compiled for bursts before the run is over, it gets one there and then, and loops that have instrumented
+//! code run in their watched form in bursts of all that time no loads: so what a loop calls is seen as often as the loop ([`ModuleCode::follows_calls`]).
 //!
 //! What it does not say is where loads get their data from: a load that is interpreted finds its line where the interpreter left it. For that the loop's instrumented code
 //! is compiled in the end, when the run is so long that this is a small part of it.
@@ -14,10 +15,11 @@
 use super::ModuleCode;
 use super::bursts::{Form, IDLE_WORDS, at_burst};
 use super::thresholds::{WATCHED_FROM, expected_compile_time, strings};
-use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, Starts, StoreBurst, ticks};
+use super::versions::cpu_time;
+use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, SMALL, Starts, StoreBurst, ticks};
 use crate::bytecode::{self, Bytecode, PointKind};
 use crate::code::{Entrance, Tier};
-use crate::engine::lock;
+use crate::engine::{lock, try_lock};
 use crate::exits;
 use crate::layout::{VmContext, head};
 use crate::runtime::{instance, store_state};
@@ -90,6 +92,11 @@ impl ModuleCode {
         !self.shared.config.exact && self.shared.config.events.contains(EventId::BRANCHES)
     }
 
+    /// Whether what watched code calls is watched too, in bursts of all together, whether it is a candidate or not.
+    pub(super) fn follows_calls(&self) -> bool {
+        self.follows && self.may_watch()
+    }
+
     /// What has to be made before a function can have bursts takes as long as compiling a body of so many bytes.
     pub(super) fn bytes_before_burst(&self, function: u32) -> usize {
         let bytes = self.body_bytes(function);
@@ -103,21 +110,55 @@ impl ModuleCode {
 
     /// Makes a function's watched form, if it is not there, for bursts of a loop or of the body ([`AT_ENTRY`]). False where its probes have no numbers any more.
     pub(super) fn watch(&self, function: u32, offset: u32) -> bool {
-        let watched = &self.own(function).watched;
-        if watched.get().is_none() {
-            let Some(made) = self.make_watched(function) else { return false };
-            // Another thread may have been quicker.
-            if watched.set(Box::new(made)).is_ok()
-                && let Some(made) = watched.get()
-            {
-                self.publish_watched(function, made);
-                self.ready_all(function, made);
-            }
+        let Some(made) = self.watched(function, true) else { return false };
+        self.ready_all(function, made);
+        if offset != AT_ENTRY && !made.code.has_loop(offset) {
+            return false;
         }
-        let Some(made) = watched.get().filter(|made| offset == AT_ENTRY || made.code.has_loop(offset)) else { return false };
         self.ready((function, offset), Form::Interpreted, made.version, false);
         tracing::debug!(function, offset, "bursts are interpreted");
         true
+    }
+
+    /// A function's watched form, made if it is not there. `waits`: for another thread that makes one.
+    fn watched(&self, function: u32, waits: bool) -> Option<&Watched> {
+        let watched = &self.own(function).watched;
+        if watched.get().is_none() {
+            let _making = if waits { lock(&self.bursts.making) } else { try_lock(&self.bursts.making)? };
+            if watched.get().is_none() {
+                let made = Box::new(self.make_watched(function)?);
+                // (its records mean something from the first one on)
+                self.publish_watched(function, &made);
+                _ = watched.set(made);
+            }
+        }
+        watched.get().map(|made| &**made)
+    }
+
+    /// The same on a thread that runs a burst. While there is no credit nothing is made, and what takes long is left to the monitor (CPython's evaluation loop would keep its own thread for 13 ms).
+    #[cold]
+    #[inline(never)]
+    fn make_followed(&self, function: u32) -> Option<&Watched> {
+        if !self.shared.config.stress.follow_calls {
+            let expected = expected_compile_time(Tier::Instrumented, self.body_bytes(function) / SHARE_OF_COMPILE);
+            if expected > SMALL {
+                self.is_unseen(function);
+                return None;
+            }
+            if !self.shared.budget.has_credit_for(expected) {
+                return None;
+            }
+        }
+        let began = cpu_time();
+        let made = self.watched(function, false);
+        self.shared.budget.compiled(cpu_time().saturating_sub(began));
+        made
+    }
+
+    /// The number of a function's watched form, for what runs now in a burst of all.
+    pub(super) fn followed(&self, function: u32) -> Option<u32> {
+        let watched = self.own(function).watched.get().map(|made| &**made);
+        watched.or_else(|| self.make_followed(function)).map(|made| made.version)
     }
 
     /// All candidates of a function whose bursts are always interpreted can have them once one can: the form is there. (One by one they waited in turn with hundreds of others for a credit that they do not need: of CPython's evaluation
@@ -228,7 +269,7 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module, and `function` one of its own.
     #[inline(always)]
-    pub(crate) unsafe fn watched_callee(&self, context: *mut VmContext, function: u32) -> Option<WatchedCallee<'_>> {
+    pub(crate) unsafe fn watched_callee<'a>(&'a self, context: *mut VmContext, function: u32) -> Option<WatchedCallee<'a>> {
         // SAFETY: the caller's promise.
         let under_way = unsafe {
             let store = &*(*head(context)).store;
@@ -237,11 +278,24 @@ impl ModuleCode {
         if !under_way || self.trials.need_calls_of(function) {
             return None;
         }
-        if let Some(watched) = self.own(function).watched.get() {
-            return Some(WatchedCallee::Bytecode(&watched.code));
-        }
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let joint = unsafe { &*store_state(context) }.burst.as_ref()?.open.as_ref()?.joint;
+        let burst = unsafe { (*store_state(context)).burst.as_mut() };
+        let open = burst.as_ref().and_then(|burst| burst.open.as_ref());
+        let joint = open.is_some_and(|open| open.joint);
+        let times = open.is_some_and(|open| open.kind == Kind::Loads);
+        let follows = self.follows_calls() && !times && (joint || open.is_none() && self.shared.config.stress.follow_calls);
+        let mut watched = self.own(function).watched.get().map(|made| &**made);
+        // (what is followed and has loops may stay in the interpreter for as long as they last)
+        if if follows { self.comes_often(function) } else { watched.is_some() } {
+            if watched.is_none() {
+                let began = ticks();
+                watched = self.make_followed(function);
+                burst.into_iter().for_each(|burst| burst.excuse(ticks().saturating_sub(began)));
+            }
+            if let Some(watched) = watched {
+                return Some(WatchedCallee::Bytecode(&watched.code));
+            }
+        }
         let own = self.module.defined(function)?;
         // SAFETY: it is the number of a defined function.
         let (adapter, _) = unsafe { self.callable(own, function) }.filter(|_| joint)?;
@@ -255,7 +309,11 @@ impl ModuleCode {
     /// code in the interpreter or in templates, to the end: for seconds where that is most of a program.
     fn comes_often(&self, function: u32) -> bool {
         let own = self.own(function);
-        if own.watched.get().is_some_and(|watched| watched.code.loops.is_empty()) {
+        let loops = match own.watched.get() {
+            Some(watched) => !watched.code.loops.is_empty(),
+            None => self.module.defined(function).is_some_and(|own| self.module.loop_polls(own).next().is_some()),
+        };
+        if !loops {
             return true;
         }
         let now = ticks();
