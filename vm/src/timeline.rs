@@ -55,10 +55,12 @@ pub enum What {
         tier: Tier,
         /// How long it took, ns.
         took_ns: u64,
-        /// Bytes of machine code.
+        /// Bytes of machine code, or of bytecode.
         code_bytes: usize,
         /// It is an arm of a trial.
         arm: bool,
+        /// It is bytecode, which the interpreter runs for bursts.
+        interpreted: bool,
     },
     /// A compile failed.
     Failed {

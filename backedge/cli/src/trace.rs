@@ -90,9 +90,12 @@ impl Tracks {
         };
         match &moment.what {
             What::Asked { tier } => events.push(instant(format!("asked: {place}"), "asked", json!({ "tier": tier_name(*tier) }))),
-            What::Compiled { version, tier, took_ns, code_bytes, arm } => {
+            What::Compiled { version, tier, took_ns, code_bytes, arm, interpreted } => {
                 let mut args = args.clone();
-                merge(&mut args, json!({ "version": version, "tier": tier_name(*tier), "code_bytes": code_bytes, "arm_of_trial": arm }));
+                merge(
+                    &mut args,
+                    json!({ "version": version, "tier": tier_name(*tier), "code_bytes": code_bytes, "arm_of_trial": arm, "interpreted": interpreted }),
+                );
                 let name = format!("{place} v{version} ({})", tier_name(*tier));
                 events.push(json!({
                     "ph": "X", "name": name, "cat": "compile", "pid": PROCESS, "tid": thread,

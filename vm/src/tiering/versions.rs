@@ -357,6 +357,7 @@ impl ModuleCode {
             took_ns: compile_time.as_nanos() as u64,
             code_bytes: version.code_bytes,
             arm: version.is_arm(),
+            interpreted: false,
         });
         Ok(version)
     }

@@ -222,7 +222,14 @@ impl ModuleCode {
         self.insert_probes(base, table);
         let (took, code_bytes) = (began.elapsed(), code.size_bytes());
         let took_ns = took.as_nanos() as u64;
-        self.note(function, Entrance::Body, || What::Compiled { version, tier: Tier::Instrumented, took_ns, code_bytes, arm: false });
+        self.note(function, Entrance::Body, || What::Compiled {
+            version,
+            tier: Tier::Instrumented,
+            took_ns,
+            code_bytes,
+            arm: false,
+            interpreted: true,
+        });
         Some(Watched { code, version, took, published: self.shared.started.elapsed() })
     }
 

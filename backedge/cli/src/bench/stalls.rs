@@ -210,7 +210,7 @@ struct Measured {
     preempted: usize,
     /// Versions compiled by pipeline: baseline, instrumented, optimizing.
     versions: [usize; 3],
-    /// Of these by the thread that runs the guest.
+    /// Of these machine code by the thread that runs the guest. (Forms for its bursts it makes itself, where that takes no longer than a burst.)
     compiled_by_guest: usize,
     switches: u64,
     side_exits: u64,
@@ -342,14 +342,14 @@ fn in_engine(row: Row, seconds: f64) -> Result<Measured> {
     let guest_thread = std::thread::current().name().context("the guest's thread has a name")?.to_owned();
     let report = module.report();
     for moment in &report.timeline {
-        if let What::Compiled { tier, .. } = &moment.what {
+        if let What::Compiled { tier, interpreted, .. } = &moment.what {
             let at = match tier {
                 Tier::Baseline => 0,
                 Tier::Instrumented => 1,
                 Tier::Optimizing => 2,
             };
             measured.versions[at] += 1;
-            measured.compiled_by_guest += usize::from(moment.thread == guest_thread);
+            measured.compiled_by_guest += usize::from(moment.thread == guest_thread && !interpreted);
         }
     }
     measured.switches = report.switches;
