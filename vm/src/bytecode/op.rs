@@ -367,6 +367,8 @@ macro_rules! for_each_op {
             Immediate immediate_part ".." { high: u16, low: u64 }
             VectorUnary vector_unary "v128.unary" { function: Unary, dst: Slot, a: Slot }
             VectorBinary vector_binary "v128.binary" { function: Binary, dst: Slot, a: Slot, b: Slot }
+            // The commonest of them ([`Binary::is_quick`]).
+            VectorQuick vector_quick "v128.quick" { function: Binary, dst: Slot, a: Slot, b: Slot }
             VectorTernary vector_ternary "v128.ternary" { function: Ternary, dst: Slot, a: Slot, b: Slot }
             VectorShift vector_shift "v128.shift" { function: Shift, dst: Slot, a: Slot, b: Slot }
             VectorSplat vector_splat "v128.splat" { function: Splat, dst: Slot, a: Slot }
@@ -374,7 +376,8 @@ macro_rules! for_each_op {
             VectorExtract vector_extract "v128.extract" { function: Extract, dst: Slot, a: Slot, lane: u32 }
             VectorReplace vector_replace "v128.replace" { place: LanePlace, dst: Slot, a: Slot, b: Slot }
             VectorSelect vector_select "v128.select" { dst: Slot, a: Slot, b: Slot }
-            VectorLoad vector_load "v128.load" { function: Load, dst: Slot, address: Slot, offset: u32 }
+            VectorLoad vector_load "v128.load.part" { function: Load, dst: Slot, address: Slot, offset: u32 }
+            VectorLoadWhole vector_load_whole "v128.load" { dst: Slot, address: Slot, offset: u32 }
             VectorLoadLane vector_load_lane "v128.load_lane" { place: LanePlace, dst: Slot, address: Slot, offset: u32 }
             VectorStore vector_store "v128.store" { address: Slot, value: Slot, offset: u32 }
             VectorStoreLane vector_store_lane "v128.store_lane" { place: LanePlace, address: Slot, value: Slot, offset: u32 }

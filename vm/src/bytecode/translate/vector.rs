@@ -49,7 +49,8 @@ impl Translator<'_> {
         if let Some(function) = Binary::of(operator) {
             let b = self.pop_operand();
             let a = self.pop_operand();
-            self.emit_vector(|dst| Op::VectorBinary { function, dst, a, b });
+            let quick = function.is_quick();
+            self.emit_vector(|dst| if quick { Op::VectorQuick { function, dst, a, b } } else { Op::VectorBinary { function, dst, a, b } });
         } else if let Some(function) = Unary::of(operator) {
             let a = self.pop_operand();
             self.emit_vector(|dst| Op::VectorUnary { function, dst, a });
@@ -89,7 +90,10 @@ impl Translator<'_> {
     fn vector_immediate(&mut self, operator: &Operator<'_>) {
         if let Some((function, memarg)) = Load::of(operator) {
             let (address, offset) = (self.pop_operand(), self.vector_offset(&memarg));
-            return self.emit_vector(|dst| Op::VectorLoad { function, dst, address, offset });
+            return match function {
+                Load::Whole => self.emit_vector(|dst| Op::VectorLoadWhole { dst, address, offset }),
+                _ => self.emit_vector(|dst| Op::VectorLoad { function, dst, address, offset }),
+            };
         }
         if let Some((place, memarg, is_store)) = vector::lane_access(operator) {
             let value = self.pop_operand();

@@ -1,27 +1,41 @@
 //! Operations on v128. What is computed stands in `crate::vector`; here it is brought from slots and memory and back.
 //!
-//! All operands are read before the result is written: they may share slots. The result's lower slot is written last, so that the accumulator holds what
-//! its first slot does.
+//! All operands are read before the result is written: they may share slots. The accumulator holds what the result's first slot does.
 
 use crate::bytecode::{Op, Slot};
 use crate::interp::machine::{Flow, Regs};
 use crate::layout::VmGlobal;
 use crate::trap::TrapCode;
 use crate::vector::{Binary, Extract, LanePlace, Load, Reduce, Shift, ShuffleLanes, Splat, Ternary, Unary};
+use std::arch::x86_64::{__m128i, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_storeu_si128};
+
+/// The operand in a vector register: of two halves read by themselves it would be put together again.
+#[inline(always)]
+unsafe fn register(regs: &Regs, slot: Slot) -> __m128i {
+    // SAFETY: see `super`; a v128 takes two slots.
+    unsafe { _mm_loadu_si128(regs.address(slot).cast()) }
+}
 
 #[inline(always)]
 unsafe fn vector(regs: &Regs, slot: Slot) -> u128 {
+    // SAFETY: both are 16 bytes of which any are valid.
+    unsafe { std::mem::transmute::<__m128i, u128>(register(regs, slot)) }
+}
+
+/// Written as one: two stores of a half each do not forward to a load of both, which is how the next op reads it.
+#[inline(always)]
+unsafe fn set_register(regs: &mut Regs, slot: Slot, value: __m128i) {
     // SAFETY: see `super`; a v128 takes two slots.
-    unsafe { u128::from(regs.u64(slot)) | u128::from(regs.u64(Slot(slot.0 + 1))) << 64 }
+    unsafe {
+        _mm_storeu_si128(regs.address(slot).cast(), value);
+        regs.accumulator = _mm_cvtsi128_si64(value) as u64;
+    }
 }
 
 #[inline(always)]
 unsafe fn set(regs: &mut Regs, slot: Slot, value: u128) {
-    // SAFETY: see `super`; a v128 takes two slots.
-    unsafe {
-        regs.set(Slot(slot.0 + 1), (value >> 64) as u64);
-        regs.set(slot, value as u64);
-    }
+    // SAFETY: see `vector`.
+    unsafe { set_register(regs, slot, std::mem::transmute::<u128, __m128i>(value)) }
 }
 
 /// The slot in the op behind.
@@ -96,9 +110,19 @@ pub(in crate::interp) unsafe fn vector_unary<const M: u8>(regs: &mut Regs, funct
 pub(in crate::interp) unsafe fn vector_binary<const M: u8>(regs: &mut Regs, function: Binary, dst: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let (a, b) = (vector(regs, a), vector(regs, b));
-        let value = function.quick(a, b).unwrap_or_else(|| function.call(a, b));
+        let value = function.call(vector(regs, a), vector(regs, b));
         set(regs, dst, value);
+        regs.next()
+    }
+}
+
+/// Of the functions that are [quick](Binary::is_quick): by itself, so that no register is saved for a call that never comes.
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_quick<const M: u8>(regs: &mut Regs, function: Binary, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`; ops of this kind are made of quick functions only.
+    unsafe {
+        let value = function.quick(register(regs, a), register(regs, b)).unwrap_unchecked();
+        set_register(regs, dst, value);
         regs.next()
     }
 }
@@ -187,13 +211,12 @@ unsafe fn place(regs: &Regs, address: Slot, offset: u32, bytes: u32) -> Option<*
     Some(regs.memory.wrapping_add(address as usize))
 }
 
-/// 1, 2, 4, 8 or 16 bytes of memory in the low bits, zeros above. Each number by itself: a copy of a number that only the op knows is a call.
+/// 1, 2, 4 or 8 bytes of memory in the low bits, zeros above. Each number by itself: a copy of a number that only the op knows is a call.
 #[inline(always)]
 unsafe fn read(place: *const u8, bytes: u32) -> u128 {
     // SAFETY: the caller checked that the bytes are in bounds.
     unsafe {
         match bytes {
-            16 => u128::from_le(place.cast::<u128>().read_unaligned()),
             8 => u64::from_le(place.cast::<u64>().read_unaligned()).into(),
             4 => u32::from_le(place.cast::<u32>().read_unaligned()).into(),
             2 => u16::from_le(place.cast::<u16>().read_unaligned()).into(),
@@ -202,13 +225,12 @@ unsafe fn read(place: *const u8, bytes: u32) -> u128 {
     }
 }
 
-/// The low 1, 2, 4, 8 or 16 bytes to memory.
+/// The low 1, 2, 4 or 8 bytes to memory.
 #[inline(always)]
 unsafe fn write(place: *mut u8, value: u128, bytes: u32) {
     // SAFETY: as `read`.
     unsafe {
         match bytes {
-            16 => place.cast::<u128>().write_unaligned(value.to_le()),
             8 => place.cast::<u64>().write_unaligned((value as u64).to_le()),
             4 => place.cast::<u32>().write_unaligned((value as u32).to_le()),
             2 => place.cast::<u16>().write_unaligned((value as u16).to_le()),
@@ -224,8 +246,21 @@ pub(in crate::interp) unsafe fn vector_load<const M: u8>(regs: &mut Regs, functi
         let Some(place) = place(regs, address, offset, function.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        let value = if function == Load::Whole { read(place, 16) } else { function.expand(read(place, function.bytes())) };
+        let value = function.expand(read(place, function.bytes()));
         set(regs, dst, value);
+        regs.next()
+    }
+}
+
+/// Sixteen bytes, by themselves for the reason of [`vector_quick`].
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_load_whole<const M: u8>(regs: &mut Regs, dst: Slot, address: Slot, offset: u32) -> Flow {
+    // SAFETY: see `super`; the place was checked.
+    unsafe {
+        let Some(place) = place(regs, address, offset, 16) else {
+            return regs.trap(TrapCode::MemoryOutOfBounds);
+        };
+        set_register(regs, dst, _mm_loadu_si128(place.cast()));
         regs.next()
     }
 }
@@ -256,7 +291,7 @@ pub(in crate::interp) unsafe fn vector_store<const M: u8>(regs: &mut Regs, addre
         let Some(place) = place(regs, address, offset, 16) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        write(place, vector(regs, value), 16);
+        _mm_storeu_si128(place.cast(), register(regs, value));
         regs.next()
     }
 }
