@@ -201,6 +201,8 @@ pub unsafe fn table_grow(context: *mut VmContext, table: u32, reference: u64, de
 ///
 /// # Safety
 /// As [`table_set`].
+// Not part of the interpreter's handler: a local whose address is taken would make that one's last jump a call.
+#[inline(never)]
 pub unsafe fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) -> Result<(), TrapCode> {
     // SAFETY: see above.
     unsafe {
