@@ -35,11 +35,11 @@ const PART_SET_ASIDE: f64 = 1.0 / 4.0;
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
 const LONGEST_NS: f64 = 400e3;
-/// The most that is made for bursts while something is owed, and by who runs a burst: about as much as one takes. (With four times as much the debt grew for as long as CPython's evaluation loop waited for its end, 6 s in every second run.)
-pub(crate) const SMALL: Duration = Duration::from_micros(100);
 /// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`), whose 99th percentile is about three times this: 165 to
 /// 225 at 100 µs and at least 1024 words, 119 to 168 so, 92 to 125 at 25 µs and 256 words (a day of slow memory).
 const LONGEST_MODEL_NS: f64 = 50e3;
+/// The most that is made for bursts while something is owed, and by who runs a burst: about as much as one takes. (With four times as much the debt grew for as long as CPython's evaluation loop waited for its end, 6 s in every second run.)
+pub(crate) const SMALL: Duration = Duration::from_micros(100);
 /// Longest burst wanted that only counts, ns: many short ones say more of what a run consists of than few long ones, for most phases are longer than any
 /// burst; but the first words of each find cold caches (20 us of it, here).
 const LONGEST_COUNT_NS: f64 = 50e3;

@@ -95,6 +95,17 @@ impl Joint {
             _ => Turn::Together { counts: true },
         }
     }
+
+    /// Leaves those of the small bodies that the latest question is for. They are seen where code that is seen calls them; seen from all other code too they would be most of what is: CPython's evaluation loop had 5 % of
+    /// the branches for 23. Some are asked nevertheless, each in its turn, for bursts would begin at loops alone.
+    fn leave_some(&mut self, small: &mut Vec<u32>) {
+        small.sort_unstable();
+        let next = &mut self.small[self.kind as usize];
+        let first = next.checked_rem(small.len()).unwrap_or(0);
+        small.rotate_left(first);
+        small.truncate(ASKED_AT_ONCE);
+        *next = first + small.len();
+    }
 }
 
 /// What runs during a loop's or a body's bursts.
@@ -233,8 +244,8 @@ impl ModuleCode {
                 if offset == AT_ENTRY {
                     // (one that all callers have inlined needs no code of its own for this)
                     if !self.compiled(function).is_null() || matches!(self.instrumented(function, AT_ENTRY), Some((Form::Code(_), _))) {
-                        timed |= candidate.loads;
                         if self.follows_calls() && self.body_bytes(function) < WATCHED_FROM {
+                            timed |= candidate.loads;
                             small.push(function);
                             continue;
                         }
@@ -265,24 +276,15 @@ impl ModuleCode {
                 false => Kind::Branches,
             };
             if joint.kind != Kind::Loads {
-                // Small ones are seen where code that is seen calls them. Seen from all other code too they would be most of what is: CPython's evaluation loop had 5 % of the branches for 23. Some are asked
-                // nevertheless, each in its turn, for bursts would begin at loops alone.
-                small.sort_unstable();
-                let kind = joint.kind;
-                let first = &mut joint.small[kind as usize];
-                *first = first.checked_rem(small.len()).unwrap_or(0);
-                let asked = ASKED_AT_ONCE.min(small.len());
-                small.rotate_left(*first);
-                small.truncate(asked);
-                *first += asked;
+                joint.leave_some(&mut small);
             }
             bodies.extend(&small);
             std::mem::replace(&mut joint.bodies, bodies.clone())
         };
-        if !counts && !small.is_empty() {
+        if !counts {
             let mut candidates = lock(&self.bursts.candidates);
-            for function in &small {
-                if let Some(candidate) = candidates.get_mut(&(*function, AT_ENTRY)) {
+            for &function in &small {
+                if let Some(candidate) = candidates.get_mut(&(function, AT_ENTRY)) {
                     candidate.turns += 1;
                 }
             }
@@ -795,7 +797,11 @@ impl ModuleCode {
         } else {
             open.ticks as f64 * ns_per_tick
         };
-        self.note_burst(open.function, entrance(open.offset), written as u32, burst_ns, model_ns);
+        self.note(open.function, entrance(open.offset), || What::Burst {
+            words: written as u32,
+            burst_ns: burst_ns as u64,
+            model_ns: model_ns as u64,
+        });
         self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
         // (the records of the others' ends wake the monitor)
         if open.kind == Kind::Counts && self.bursts.eager.load(Ordering::Relaxed) {
@@ -831,10 +837,6 @@ impl ModuleCode {
         for (_, candidate) in candidates.iter_mut().filter(|((function, _), _)| seen.contains(&(self.key, *function))) {
             candidate.bursts = candidate.bursts.saturating_add(1);
         }
-    }
-
-    fn note_burst(&self, function: u32, entrance: Entrance, words: u32, burst_ns: f64, model_ns: f64) {
-        self.note(function, entrance, || What::Burst { words, burst_ns: burst_ns as u64, model_ns: model_ns as u64 });
     }
 
     /// The running store left instrumented code of version `version` for something else.

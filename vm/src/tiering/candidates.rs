@@ -405,8 +405,8 @@ impl ModuleCode {
         }
     }
 
-    /// Watched code called a function that took no part in the burst: it is to. Noted for the monitor.
-    pub(super) fn is_unseen(&self, function: u32) {
+    /// Watched code called a function that took no part in the burst: it is to. For the monitor.
+    pub(super) fn note_unseen(&self, function: u32) {
         if let Some(mut returned) = try_lock(&self.bursts.returned)
             && returned.unseen.iter().all(|(known, _)| *known != function)
         {

@@ -120,19 +120,23 @@ impl ModuleCode {
         true
     }
 
-    /// A function's watched form, made if it is not there. `waits`: for another thread that makes one.
+    /// A function's watched form, if it was made.
+    fn form(&self, function: u32) -> Option<&Watched> {
+        self.own(function).watched.get().map(|made| &**made)
+    }
+
+    /// The same, made if it is not there. `waits`: for another thread that makes one.
     fn watched(&self, function: u32, waits: bool) -> Option<&Watched> {
-        let watched = &self.own(function).watched;
-        if watched.get().is_none() {
+        if self.form(function).is_none() {
             let _making = if waits { lock(&self.bursts.making) } else { try_lock(&self.bursts.making)? };
-            if watched.get().is_none() {
+            if self.form(function).is_none() {
                 let made = Box::new(self.make_watched(function)?);
                 // (its records mean something from the first one on)
                 self.publish_watched(function, &made);
-                _ = watched.set(made);
+                _ = self.own(function).watched.set(made);
             }
         }
-        watched.get().map(|made| &**made)
+        self.form(function)
     }
 
     /// The same on a thread that runs a burst. While there is no credit nothing is made, and what takes long is left to the monitor (CPython's evaluation loop would keep its own thread for 13 ms).
@@ -142,7 +146,7 @@ impl ModuleCode {
         if !self.shared.config.stress.follow_calls {
             let expected = expected_compile_time(Tier::Instrumented, self.body_bytes(function) / SHARE_OF_COMPILE);
             if expected > SMALL {
-                self.is_unseen(function);
+                self.note_unseen(function);
                 return None;
             }
             if !self.shared.budget.has_credit_for(expected) {
@@ -157,8 +161,7 @@ impl ModuleCode {
 
     /// The number of a function's watched form, for what runs now in a burst of all.
     pub(super) fn followed(&self, function: u32) -> Option<u32> {
-        let watched = self.own(function).watched.get().map(|made| &**made);
-        watched.or_else(|| self.make_followed(function)).map(|made| made.version)
+        self.form(function).or_else(|| self.make_followed(function)).map(|made| made.version)
     }
 
     /// All candidates of a function whose bursts are always interpreted can have them once one can: the form is there. (One by one they waited in turn with hundreds of others for a credit that they do not need: of CPython's evaluation
@@ -276,7 +279,7 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module, and `function` one of its own.
     #[inline(always)]
-    pub(crate) unsafe fn watched_callee<'a>(&'a self, context: *mut VmContext, function: u32) -> Option<WatchedCallee<'a>> {
+    pub(crate) unsafe fn watched_callee(&self, context: *mut VmContext, function: u32) -> Option<WatchedCallee<'_>> {
         // SAFETY: the caller's promise.
         let under_way = unsafe {
             let store = &*(*head(context)).store;
@@ -291,9 +294,10 @@ impl ModuleCode {
         let joint = open.is_some_and(|open| open.joint);
         let times = open.is_some_and(|open| open.kind == Kind::Loads);
         let follows = self.follows_calls() && !times && (joint || open.is_none() && self.shared.config.stress.follow_calls);
-        let mut watched = self.own(function).watched.get().map(|made| &**made);
+        let mut watched = self.form(function);
         // (what is followed and has loops may stay in the interpreter for as long as they last)
-        if if follows { self.comes_often(function) } else { watched.is_some() } {
+        let is_seen = if follows { self.comes_often(function) } else { watched.is_some() };
+        if is_seen {
             if watched.is_none() {
                 let began = ticks();
                 watched = self.make_followed(function);

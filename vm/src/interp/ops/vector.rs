@@ -213,11 +213,11 @@ unsafe fn place(regs: &Regs, address: Slot, offset: u32, bytes: u32) -> Option<*
 
 /// 1, 2, 4 or 8 bytes of memory in the low bits, zeros above. Each number by itself: a copy of a number that only the op knows is a call.
 #[inline(always)]
-unsafe fn read(place: *const u8, bytes: u32) -> u128 {
+unsafe fn read(place: *const u8, bytes: u32) -> u64 {
     // SAFETY: the caller checked that the bytes are in bounds.
     unsafe {
         match bytes {
-            8 => u64::from_le(place.cast::<u64>().read_unaligned()).into(),
+            8 => u64::from_le(place.cast::<u64>().read_unaligned()),
             4 => u32::from_le(place.cast::<u32>().read_unaligned()).into(),
             2 => u16::from_le(place.cast::<u16>().read_unaligned()).into(),
             _ => place.read().into(),
@@ -227,11 +227,11 @@ unsafe fn read(place: *const u8, bytes: u32) -> u128 {
 
 /// The low 1, 2, 4 or 8 bytes to memory.
 #[inline(always)]
-unsafe fn write(place: *mut u8, value: u128, bytes: u32) {
+unsafe fn write(place: *mut u8, value: u64, bytes: u32) {
     // SAFETY: as `read`.
     unsafe {
         match bytes {
-            8 => place.cast::<u64>().write_unaligned((value as u64).to_le()),
+            8 => place.cast::<u64>().write_unaligned(value.to_le()),
             4 => place.cast::<u32>().write_unaligned((value as u32).to_le()),
             2 => place.cast::<u16>().write_unaligned((value as u16).to_le()),
             _ => place.write(value as u8),
@@ -246,7 +246,7 @@ pub(in crate::interp) unsafe fn vector_load<const M: u8>(regs: &mut Regs, functi
         let Some(place) = place(regs, address, offset, function.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        let value = function.expand(read(place, function.bytes()));
+        let value = function.expand(read(place, function.bytes()).into());
         set(regs, dst, value);
         regs.next()
     }
@@ -278,7 +278,7 @@ pub(in crate::interp) unsafe fn vector_load_lane<const M: u8>(
         let Some(place) = place(regs, address, offset, lane.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        let value = lane.replace(vector(regs, third(regs)), read(place, lane.bytes()) as u64);
+        let value = lane.replace(vector(regs, third(regs)), read(place, lane.bytes()));
         set(regs, dst, value);
         next_but_one(regs)
     }
@@ -309,7 +309,7 @@ pub(in crate::interp) unsafe fn vector_store_lane<const M: u8>(
         let Some(place) = place(regs, address, offset, lane.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        write(place, lane.extract(vector(regs, value)).into(), lane.bytes());
+        write(place, lane.extract(vector(regs, value)), lane.bytes());
         regs.next()
     }
 }
