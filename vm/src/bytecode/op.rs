@@ -360,23 +360,25 @@ macro_rules! for_each_op {
             F64ConvertI64U f64_convert_i64_u "f64.convert_i64_u" { dst: Slot, a: Slot }
             F32DemoteF64 f32_demote_f64 "f32.demote_f64" { dst: Slot, a: Slot }
             F64PromoteF32 f64_promote_f32 "f64.promote_f32" { dst: Slot, a: Slot }
-            // Vectors: operands and results that are one name the first of their two slots. Of `Const`, `Shuffle`, `Ternary`, `Select` and `LoadLane` the rest
+            // Vectors: operands and results that are one name the first of their two slots. Of `Const`, `Shuffle`, `Ternary`, `Bitselect`, `Select` and `LoadLane` the rest
             // stands in the op behind.
             VectorConst vector_constant "v128.const" { dst: Slot, low: u64 }
             VectorShuffle vector_shuffle "v128.shuffle" { dst: Slot, a: Slot, b: Slot }
             Immediate immediate_part ".." { high: u16, low: u64 }
             VectorUnary vector_unary "v128.unary" { function: Unary, dst: Slot, a: Slot }
+            // The commonest of both (`crate::vector::quick`). These and those below but ternary ones have a handler for each function.
+            VectorUnaryQuick vector_unary_quick "v128.unary.quick" { function: Unary, dst: Slot, operand: Slot }
             VectorBinary vector_binary "v128.binary" { function: Binary, dst: Slot, a: Slot, b: Slot }
-            // The commonest of them ([`Binary::is_quick`]).
-            VectorQuick vector_quick "v128.quick" { function: Binary, dst: Slot, a: Slot, b: Slot }
+            VectorBinaryQuick vector_binary_quick "v128.binary.quick" { function: Binary, dst: Slot, left: Slot, right: Slot }
             VectorTernary vector_ternary "v128.ternary" { function: Ternary, dst: Slot, a: Slot, b: Slot }
-            VectorShift vector_shift "v128.shift" { function: Shift, dst: Slot, a: Slot, b: Slot }
-            VectorSplat vector_splat "v128.splat" { function: Splat, dst: Slot, a: Slot }
-            VectorReduce vector_reduce "v128.reduce" { function: Reduce, dst: Slot, a: Slot }
-            VectorExtract vector_extract "v128.extract" { function: Extract, dst: Slot, a: Slot, lane: u32 }
+            VectorBitselect vector_bitselect "v128.bitselect" { dst: Slot, a: Slot, b: Slot }
+            VectorShift vector_shift "v128.shift" { function: Shift, dst: Slot, vector: Slot, by: Slot }
+            VectorSplat vector_splat "v128.splat" { function: Splat, dst: Slot, scalar: Slot }
+            VectorReduce vector_reduce "v128.reduce" { function: Reduce, dst: Slot, vector: Slot }
+            VectorExtract vector_extract "v128.extract" { function: Extract, dst: Slot, vector: Slot, lane: u32 }
             VectorReplace vector_replace "v128.replace" { place: LanePlace, dst: Slot, a: Slot, b: Slot }
             VectorSelect vector_select "v128.select" { dst: Slot, a: Slot, b: Slot }
-            VectorLoad vector_load "v128.load.part" { function: Load, dst: Slot, address: Slot, offset: u32 }
+            VectorLoad vector_load "v128.load.part" { function: Load, dst: Slot, place: Slot, offset: u32 }
             VectorLoadWhole vector_load_whole "v128.load" { dst: Slot, address: Slot, offset: u32 }
             VectorLoadLane vector_load_lane "v128.load_lane" { place: LanePlace, dst: Slot, address: Slot, offset: u32 }
             VectorStore vector_store "v128.store" { address: Slot, value: Slot, offset: u32 }

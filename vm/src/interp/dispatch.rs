@@ -33,6 +33,7 @@ mod threaded {
     use super::*;
     use crate::bytecode::op::OP_COUNT;
     use crate::interp::machine::{FIRST, SECOND};
+    use crate::vector::Pick;
 
     /// Continues with the op at `ip`.
     #[inline(always)]
@@ -130,9 +131,37 @@ mod threaded {
     }
     for_each_op!(handlers);
 
+    /// Handlers of one function each; of 0 it is the one that looks at the op's.
+    macro_rules! of_functions {
+        ($($body:ident)*) => {
+            mod of {
+                $(#[allow(non_camel_case_types)]
+                pub(super) struct $body;)*
+            }
+            $(impl Pick for of::$body {
+                type Picked = Code;
+
+                fn pick<const N: u8>() -> Code {
+                    $body::<N>
+                }
+            })*
+        };
+    }
+    of_functions! { vector_binary_quick vector_unary_quick vector_shift vector_splat vector_reduce vector_extract vector_load }
+
     /// The handler of an op, in a mode that its operands allow.
     pub(crate) fn handler(op: &Op, mode: u8) -> Handler {
-        Handler(AtomicUsize::new(code(op, mode) as usize))
+        let of_function = match *op {
+            Op::VectorBinaryQuick { function, .. } => function.pick::<of::vector_binary_quick>(),
+            Op::VectorUnaryQuick { function, .. } => function.pick::<of::vector_unary_quick>(),
+            Op::VectorShift { function, .. } => function.pick::<of::vector_shift>(),
+            Op::VectorSplat { function, .. } => function.pick::<of::vector_splat>(),
+            Op::VectorReduce { function, .. } => function.pick::<of::vector_reduce>(),
+            Op::VectorExtract { function, .. } => function.pick::<of::vector_extract>(),
+            Op::VectorLoad { function, .. } => function.pick::<of::vector_load>(),
+            _ => None,
+        };
+        Handler(AtomicUsize::new(of_function.unwrap_or_else(|| code(op, mode)) as usize))
     }
 
     /// Where templates leave a call of what has compiled code, with its [`CallTarget`](super::super::callee::CallTarget) in place of the accumulator.
@@ -229,7 +258,9 @@ use looped::run_ops;
 #[cfg(all(test, threaded_dispatch, not(debug_assertions)))]
 mod tests {
     use super::*;
+    use crate::bytecode::Slot;
     use crate::bytecode::op::OP_COUNT;
+    use crate::vector::{Binary, Extract, Load, Reduce, Shift, Splat, Unary};
     use iced_x86::{Code as Instruction, Decoder, DecoderOptions, FlowControl, Mnemonic};
     use std::collections::BTreeSet;
 
@@ -274,6 +305,30 @@ mod tests {
     #[test]
     fn every_handler_ends_in_a_jump() {
         let wrong: Vec<&str> = (0..OP_COUNT).filter(|&op| ends_in_a_call(plain_handlers()[op])).map(|op| NAMES[op]).collect();
+        let slot = Slot(0);
+        let of_functions = Binary::ALL
+            .iter()
+            .filter(|function| function.is_quick())
+            .map(|&function| Op::VectorBinaryQuick { function, dst: slot, left: slot, right: slot })
+            .chain(Unary::ALL.iter().filter(|function| function.is_quick()).map(|&function| Op::VectorUnaryQuick {
+                function,
+                dst: slot,
+                operand: slot,
+            }))
+            .chain(Shift::ALL.iter().map(|&function| Op::VectorShift { function, dst: slot, vector: slot, by: slot }))
+            .chain(Splat::ALL.iter().map(|&function| Op::VectorSplat { function, dst: slot, scalar: slot }))
+            .chain(Reduce::ALL.iter().map(|&function| Op::VectorReduce { function, dst: slot, vector: slot }))
+            .chain(Extract::ALL.iter().map(|&function| Op::VectorExtract { function, dst: slot, vector: slot, lane: 0 }))
+            .chain(Load::ALL.iter().map(|&function| Op::VectorLoad { function, dst: slot, place: slot, offset: 0 }));
+        let mut handlers = BTreeSet::new();
+        for op in of_functions {
+            let address = handler(&op, 0).0.into_inner();
+            assert!(!ends_in_a_call(address), "the next op is called and not jumped to by {op:?}");
+            assert!(!plain_handlers().contains(&address), "{op:?} looks its function up");
+            handlers.insert(address);
+        }
+        // (the linker may have found some to be the same)
+        assert!(handlers.len() > 150, "{} handlers", handlers.len());
         assert!(wrong.is_empty(), "the next op is called and not jumped to by {wrong:?}");
         assert!(!ends_in_a_call(caller_of_code()), "by the caller of compiled code");
     }

@@ -304,6 +304,9 @@ pub enum Extract {
 }
 
 impl Extract {
+    /// All of them.
+    pub const ALL: &[Extract] = &[Extract::I8S, Extract::I8U, Extract::I16S, Extract::I16U, Extract::Word, Extract::Long];
+
     /// The way and the number of the lane that an operator takes out.
     pub fn of(operator: &Operator<'_>) -> Option<(Extract, u8)> {
         Some(match *operator {

@@ -14,6 +14,8 @@ mod lanes;
 mod quick;
 
 pub use functions::{Binary, Extract, Reduce, Shift, Splat, Ternary, Unary};
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+pub(crate) use quick::Pick;
 
 use lanes::{Lane, lane, splat, widen};
 use wasmparser::Operator;
@@ -111,6 +113,23 @@ pub enum Load {
 }
 
 impl Load {
+    /// All of them.
+    pub const ALL: &[Load] = &[
+        Load::Whole,
+        Load::Extend8S,
+        Load::Extend8U,
+        Load::Extend16S,
+        Load::Extend16U,
+        Load::Extend32S,
+        Load::Extend32U,
+        Load::Splat8,
+        Load::Splat16,
+        Load::Splat32,
+        Load::Splat64,
+        Load::Zero32,
+        Load::Zero64,
+    ];
+
     /// The load that an operator is.
     pub fn of(operator: &Operator<'_>) -> Option<(Load, wasmparser::MemArg)> {
         Some(match *operator {

@@ -49,29 +49,38 @@ impl Translator<'_> {
         if let Some(function) = Binary::of(operator) {
             let b = self.pop_operand();
             let a = self.pop_operand();
-            let quick = function.is_quick();
-            self.emit_vector(|dst| if quick { Op::VectorQuick { function, dst, a, b } } else { Op::VectorBinary { function, dst, a, b } });
+            self.emit_vector(|dst| match function.is_quick() {
+                true => Op::VectorBinaryQuick { function, dst, left: a, right: b },
+                false => Op::VectorBinary { function, dst, a, b },
+            });
         } else if let Some(function) = Unary::of(operator) {
             let a = self.pop_operand();
-            self.emit_vector(|dst| Op::VectorUnary { function, dst, a });
+            self.emit_vector(|dst| match function.is_quick() {
+                true => Op::VectorUnaryQuick { function, dst, operand: a },
+                false => Op::VectorUnary { function, dst, a },
+            });
         } else if let Some(function) = Ternary::of(operator) {
             let c = self.pop_operand();
             let b = self.pop_operand();
             let a = self.pop_operand();
-            self.emit_vector_with(|dst| Op::VectorTernary { function, dst, a, b }, Op::Operand { slot: c });
+            let op = |dst| match function {
+                Ternary::V128Bitselect => Op::VectorBitselect { dst, a, b },
+                _ => Op::VectorTernary { function, dst, a, b },
+            };
+            self.emit_vector_with(op, Op::Operand { slot: c });
         } else if let Some(function) = Shift::of(operator) {
-            let b = self.pop_operand();
-            let a = self.pop_operand();
-            self.emit_vector(|dst| Op::VectorShift { function, dst, a, b });
+            let by = self.pop_operand();
+            let vector = self.pop_operand();
+            self.emit_vector(|dst| Op::VectorShift { function, dst, vector, by });
         } else if let Some(function) = Splat::of(operator) {
-            let a = self.pop_operand();
-            self.emit_vector(|dst| Op::VectorSplat { function, dst, a });
+            let scalar = self.pop_operand();
+            self.emit_vector(|dst| Op::VectorSplat { function, dst, scalar });
         } else if let Some(function) = Reduce::of(operator) {
-            let a = self.pop_operand();
-            self.emit_result(|dst| Op::VectorReduce { function, dst, a });
+            let vector = self.pop_operand();
+            self.emit_result(|dst| Op::VectorReduce { function, dst, vector });
         } else if let Some((function, lane)) = Extract::of(operator) {
-            let (a, lane) = (self.pop_operand(), u32::from(lane));
-            self.emit_result(|dst| Op::VectorExtract { function, dst, a, lane });
+            let (vector, lane) = (self.pop_operand(), u32::from(lane));
+            self.emit_result(|dst| Op::VectorExtract { function, dst, vector, lane });
         } else if let Some(place) = vector::replaced_lane(operator) {
             let b = self.pop_operand();
             let a = self.pop_operand();
@@ -92,7 +101,7 @@ impl Translator<'_> {
             let (address, offset) = (self.pop_operand(), self.vector_offset(&memarg));
             return match function {
                 Load::Whole => self.emit_vector(|dst| Op::VectorLoadWhole { dst, address, offset }),
-                _ => self.emit_vector(|dst| Op::VectorLoad { function, dst, address, offset }),
+                _ => self.emit_vector(|dst| Op::VectorLoad { function, dst, place: address, offset }),
             };
         }
         if let Some((place, memarg, is_store)) = vector::lane_access(operator) {

@@ -7,7 +7,11 @@ use crate::interp::machine::{Flow, Regs};
 use crate::layout::VmGlobal;
 use crate::trap::TrapCode;
 use crate::vector::{Binary, Extract, LanePlace, Load, Reduce, Shift, ShuffleLanes, Splat, Ternary, Unary};
-use std::arch::x86_64::{__m128i, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_storeu_si128};
+use std::arch::x86_64::{
+    __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_or_si128, _mm_storeu_si128,
+    _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+};
+use std::mem::transmute;
 
 /// The operand in a vector register: of two halves read by themselves it would be put together again.
 #[inline(always)]
@@ -19,7 +23,7 @@ unsafe fn register(regs: &Regs, slot: Slot) -> __m128i {
 #[inline(always)]
 unsafe fn vector(regs: &Regs, slot: Slot) -> u128 {
     // SAFETY: both are 16 bytes of which any are valid.
-    unsafe { std::mem::transmute::<__m128i, u128>(register(regs, slot)) }
+    unsafe { transmute::<__m128i, u128>(register(regs, slot)) }
 }
 
 /// Written as one: two stores of a half each do not forward to a load of both, which is how the next op reads it.
@@ -35,7 +39,7 @@ unsafe fn set_register(regs: &mut Regs, slot: Slot, value: __m128i) {
 #[inline(always)]
 unsafe fn set(regs: &mut Regs, slot: Slot, value: u128) {
     // SAFETY: see `vector`.
-    unsafe { set_register(regs, slot, std::mem::transmute::<u128, __m128i>(value)) }
+    unsafe { set_register(regs, slot, transmute::<u128, __m128i>(value)) }
 }
 
 /// The slot in the op behind.
@@ -116,12 +120,29 @@ pub(in crate::interp) unsafe fn vector_binary<const M: u8>(regs: &mut Regs, func
     }
 }
 
-/// Of the functions that are [quick](Binary::is_quick): by itself, so that no register is saved for a call that never comes.
+/// Of the functions that are [quick](Binary::is_quick): by itself, so that no register is saved for a call that never comes. Here and below `N` is the function's number
+/// ([`Pick`](crate::vector::Pick)) or 0.
 #[inline(always)]
-pub(in crate::interp) unsafe fn vector_quick<const M: u8>(regs: &mut Regs, function: Binary, dst: Slot, a: Slot, b: Slot) -> Flow {
+pub(in crate::interp) unsafe fn vector_binary_quick<const N: u8>(
+    regs: &mut Regs,
+    function: Binary,
+    dst: Slot,
+    left: Slot,
+    right: Slot,
+) -> Flow {
     // SAFETY: see `super`; ops of this kind are made of quick functions only.
     unsafe {
-        let value = function.quick(register(regs, a), register(regs, b)).unwrap_unchecked();
+        let value = function.or::<N>().quick(register(regs, left), register(regs, right)).unwrap_unchecked();
+        set_register(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_unary_quick<const N: u8>(regs: &mut Regs, function: Unary, dst: Slot, operand: Slot) -> Flow {
+    // SAFETY: as `vector_binary_quick`.
+    unsafe {
+        let value = function.or::<N>().quick(register(regs, operand)).unwrap_unchecked();
         set_register(regs, dst, value);
         regs.next()
     }
@@ -139,42 +160,71 @@ pub(in crate::interp) unsafe fn vector_ternary<const M: u8>(regs: &mut Regs, fun
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn vector_shift<const M: u8>(regs: &mut Regs, function: Shift, dst: Slot, a: Slot, b: Slot) -> Flow {
+pub(in crate::interp) unsafe fn vector_bitselect<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let value = function.call(vector(regs, a), regs.u32(b));
-        set(regs, dst, value);
+        let (a, b, mask) = (register(regs, a), register(regs, b), register(regs, third(regs)));
+        set_register(regs, dst, _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b)));
+        next_but_one(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_shift<const N: u8>(regs: &mut Regs, function: Shift, dst: Slot, vector: Slot, by: Slot) -> Flow {
+    // SAFETY: see `super`; all of these are quick.
+    unsafe {
+        let value = function.or::<N>().quick(register(regs, vector), regs.u32(by)).unwrap_unchecked();
+        set_register(regs, dst, value);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn vector_splat<const M: u8>(regs: &mut Regs, function: Splat, dst: Slot, a: Slot) -> Flow {
-    // SAFETY: see `super`.
+pub(in crate::interp) unsafe fn vector_splat<const N: u8>(regs: &mut Regs, function: Splat, dst: Slot, scalar: Slot) -> Flow {
+    // SAFETY: as `vector_shift`.
     unsafe {
-        let value = function.call(regs.first::<M>(a));
-        set(regs, dst, value);
+        let value = function.or::<N>().quick(regs.u64(scalar)).unwrap_unchecked();
+        set_register(regs, dst, value);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn vector_reduce<const M: u8>(regs: &mut Regs, function: Reduce, dst: Slot, a: Slot) -> Flow {
-    // SAFETY: see `super`.
+pub(in crate::interp) unsafe fn vector_reduce<const N: u8>(regs: &mut Regs, function: Reduce, dst: Slot, vector: Slot) -> Flow {
+    // SAFETY: as `vector_shift`.
     unsafe {
-        let value = function.call(vector(regs, a));
+        let value = function.or::<N>().quick(register(regs, vector)).unwrap_unchecked();
         regs.set(dst, value);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn vector_extract<const M: u8>(regs: &mut Regs, function: Extract, dst: Slot, a: Slot, lane: u32) -> Flow {
-    // SAFETY: see `super`.
+pub(in crate::interp) unsafe fn vector_extract<const N: u8>(
+    regs: &mut Regs,
+    function: Extract,
+    dst: Slot,
+    vector: Slot,
+    lane: u32,
+) -> Flow {
+    // SAFETY: as `vector_shift`; the lane is one of the slots' 16 bytes.
     unsafe {
-        let value = function.call(vector(regs, a), lane);
+        let value = function.or::<N>().quick(regs.address(vector).cast_const().cast(), lane).unwrap_unchecked();
         regs.set(dst, value);
         regs.next()
+    }
+}
+
+/// A lane replaced by a value's low bits: half of a vector stays in vector registers.
+#[inline(always)]
+fn replace(place: LanePlace, vector: __m128i, value: u64) -> __m128i {
+    // SAFETY: SSE2 is part of x86-64; vectors are 16 bytes of which any are valid.
+    unsafe {
+        match (place.bytes(), place.index()) {
+            (8, 0) => _mm_unpacklo_epi64(_mm_cvtsi64_si128(value as i64), _mm_unpackhi_epi64(vector, vector)),
+            (8, _) => _mm_unpacklo_epi64(vector, _mm_cvtsi64_si128(value as i64)),
+            _ => transmute::<u128, __m128i>(place.replace(transmute::<__m128i, u128>(vector), value)),
+        }
     }
 }
 
@@ -182,8 +232,8 @@ pub(in crate::interp) unsafe fn vector_extract<const M: u8>(regs: &mut Regs, fun
 pub(in crate::interp) unsafe fn vector_replace<const M: u8>(regs: &mut Regs, place: LanePlace, dst: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let value = place.replace(vector(regs, a), regs.u64(b));
-        set(regs, dst, value);
+        let value = replace(place, register(regs, a), regs.u64(b));
+        set_register(regs, dst, value);
         regs.next()
     }
 }
@@ -240,19 +290,20 @@ unsafe fn write(place: *mut u8, value: u64, bytes: u32) {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn vector_load<const M: u8>(regs: &mut Regs, function: Load, dst: Slot, address: Slot, offset: u32) -> Flow {
-    // SAFETY: see `super`; the place was checked.
+pub(in crate::interp) unsafe fn vector_load<const N: u8>(regs: &mut Regs, function: Load, dst: Slot, address: Slot, offset: u32) -> Flow {
+    // SAFETY: as `vector_shift`; the place was checked.
     unsafe {
+        let function = function.or::<N>();
         let Some(place) = place(regs, address, offset, function.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        let value = function.expand(read(place, function.bytes()).into());
-        set(regs, dst, value);
+        let value = function.quick(place.cast_const()).unwrap_unchecked();
+        set_register(regs, dst, value);
         regs.next()
     }
 }
 
-/// Sixteen bytes, by themselves for the reason of [`vector_quick`].
+/// Sixteen bytes.
 #[inline(always)]
 pub(in crate::interp) unsafe fn vector_load_whole<const M: u8>(regs: &mut Regs, dst: Slot, address: Slot, offset: u32) -> Flow {
     // SAFETY: see `super`; the place was checked.
@@ -278,8 +329,8 @@ pub(in crate::interp) unsafe fn vector_load_lane<const M: u8>(
         let Some(place) = place(regs, address, offset, lane.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        let value = lane.replace(vector(regs, third(regs)), read(place, lane.bytes()));
-        set(regs, dst, value);
+        let value = replace(lane, register(regs, third(regs)), read(place, lane.bytes()));
+        set_register(regs, dst, value);
         next_but_one(regs)
     }
 }

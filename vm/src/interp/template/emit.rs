@@ -64,7 +64,9 @@ pub(super) fn emit(bytecode: &Bytecode, surroundings: &Surroundings, shared: &Sh
             // (it was refused before anything was noted of it)
             emitter.assembler.code.truncate(here);
             debug_assert!(noted == emitter.noted(), "{:?} refused too late", inst.op);
-            emitter.leave(pc);
+            // By its own handler, which `publish` leaves to it: the accumulator is where that looks for it (invariant 1).
+            emitter.this_op(pc);
+            emitter.go_on(pc);
             emitter.refused.push(pc as u32);
         }
     }
