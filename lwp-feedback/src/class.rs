@@ -90,6 +90,8 @@ pub mod burst_window {
     pub const JOINT: u8 = 2;
     /// Nothing was judged: how often each site was passed is in `BurstSite` records, and this one is the burst's last.
     pub const COUNTED: u8 = 4;
+    /// What was called and had no instrumented form got it there, where that takes little time: a function that wrote nothing hardly ran.
+    pub const FOLLOWED: u8 = 8;
 }
 
 /// Detail of a `TripCount` record that knows the rounds from some moment on only.

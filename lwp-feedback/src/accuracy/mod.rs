@@ -86,6 +86,8 @@ struct Burst {
     joint: bool,
     /// It only counted, but all of it.
     counted: bool,
+    /// What is not in it hardly ran, whether its instrumented form was there or not.
+    followed: bool,
     ended: f64,
     waited: f64,
     window: f64,
@@ -182,6 +184,7 @@ impl Collected {
                     burst.waited = f64::from(record.data1()) * 1e3;
                     burst.window = record.data2() as f64;
                     burst.counted = is(burst_window::COUNTED);
+                    burst.followed = is(burst_window::FOLLOWED);
                     if burst.counted {
                         let mut burst = std::mem::take(burst);
                         burst.values = std::mem::take(&mut burst.counted_values);
@@ -345,8 +348,13 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
         let span = span_of(burst, &mut before);
         let natural = natural_ns(burst, collected);
         for (function, ready) in &collected.instrumented {
-            let optimized = collected.optimized.get(function).copied().unwrap_or(0.0);
-            if burst.ended >= ready.max(optimized) {
+            // (A form that was made in a burst because it was called there, and counted from then on, makes that burst one of few: functions of a thousandth of a run's branches had half of them. Of what
+            // the monitor made, for it takes long, bursts without it count too, and its rate is too low by their part.)
+            let since = match collected.optimized.get(function) {
+                Some(&optimized) if burst.followed => optimized,
+                optimized => ready.max(optimized.copied().unwrap_or(0.0)),
+            };
+            if burst.ended >= since {
                 let sum = sums.entry(*function).or_default();
                 sum.0 += burst.rounds.get(function).copied().unwrap_or(0.0) / natural.max(1.0) * span;
                 sum.1 += span;

@@ -7,7 +7,7 @@ use super::set::{Request, RequestKind};
 use super::source::{Caps, CounterSource, ItemTable, Programmed, Reading, SampleRecord, Target};
 use crate::codemap::Resolved;
 use crate::layout::{EventId, Record};
-use crate::monitor::{Hot, Listener, PollSummary, RingId};
+use crate::monitor::{Haste, Hot, Listener, PollSummary, RingId};
 use crate::pebs::{PebsRecord, Register};
 use crate::record::Typed;
 
@@ -290,7 +290,7 @@ impl Listener for LwpCounts {
         self.inner.tick(summary);
     }
 
-    fn hurries(&self) -> bool {
-        self.inner.hurries()
+    fn haste(&self) -> Haste {
+        self.inner.haste()
     }
 }

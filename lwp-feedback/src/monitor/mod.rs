@@ -55,7 +55,7 @@ pub struct MonitorConfig {
     /// Share of the time, 0 to 1, that handling the values of one ring may take, where the ring [adapts](crate::ring::RingConfig::adapts): they are sampled
     /// less while it takes more, and as at first again once it takes less than a quarter. While a ring is new ([`LEARNING`]) it may take [`LEARNING_FACTOR`] times as much.
     pub drain_share: f64,
-    /// Share of the time, 0 to 1, that polls may take while nothing [hurries](Listener::hurries): they are as much rarer, down to one in
+    /// Share of the time, 0 to 1, that polls may take while nothing [hurries](Listener::haste): they are as much rarer, down to one in
     /// twelve [`Self::max_interval`]s. 1: no limit.
     pub poll_share: f64,
 }
@@ -114,6 +114,17 @@ pub struct Hot {
     pub value: u64,
 }
 
+/// How soon a listener wants the next tick: what polls may take of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Haste {
+    /// Their [share](MonitorConfig::poll_share).
+    None,
+    /// [`LEARNING_FACTOR`] times that: something waits, and a tick costs much.
+    Some,
+    /// Whatever they cost.
+    Full,
+}
+
 /// Acts on records. Called on the monitor's task, so it must be quick, must not block, and must not call back into the [`Monitor`] it
 /// belongs to (except to add rings).
 pub trait Listener: Send {
@@ -137,9 +148,9 @@ pub trait Listener: Send {
     /// A poll is over, whether it found records or not: the monitor's pulse.
     fn tick(&mut self, _summary: &PollSummary) {}
 
-    /// Whether something waits for the next tick, so that polls come whatever they cost ([`MonitorConfig::poll_share`]).
-    fn hurries(&self) -> bool {
-        true
+    /// How much something waits for the next tick.
+    fn haste(&self) -> Haste {
+        Haste::Full
     }
 
     /// Whether nothing runs that could write a record, and nothing waits for a tick: after [`QUIET`] polls without a record no other comes for [`SLEEP`], unless
@@ -572,7 +583,11 @@ impl Monitor {
             core.listener.polled(&summary);
         }
         core.listener.tick(&summary);
-        let interval = if core.listener.hurries() { core.interval } else { core.interval.max(self.affordable(core.poll_ns)) };
+        let interval = match core.listener.haste() {
+            Haste::Full => core.interval,
+            Haste::Some => core.interval.max(self.affordable(core.poll_ns / LEARNING_FACTOR)),
+            Haste::None => core.interval.max(self.affordable(core.poll_ns)),
+        };
         summary.next_poll = self.uneven(interval, core.turns);
         let cpu_after = stats::thread_cpu_ns();
         if core.owner == Some(std::thread::current().id()) {

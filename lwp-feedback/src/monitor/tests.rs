@@ -265,25 +265,49 @@ fn the_interval_adapts_between_its_bounds() {
 /// Polls that cost more than their share come rarer, unless something hurries; in a run that is still short not so much.
 #[test]
 fn polls_keep_to_their_share() {
-    struct Calm(bool);
+    struct Calm(Haste);
     impl Listener for Calm {
         fn hot(&mut self, _event: &Hot) {}
 
-        fn hurries(&self) -> bool {
+        fn haste(&self) -> Haste {
             self.0
         }
     }
     let most = Duration::from_millis(4);
-    for (hurries, poll_share, sparsest) in [(false, 1e-9, SPARSEST), (true, 1e-9, 1), (false, 1.0, 1)] {
+    for (haste, poll_share, sparsest) in
+        [(Haste::None, 1e-9, SPARSEST), (Haste::Some, 1e-9, SPARSEST), (Haste::Full, 1e-9, 1), (Haste::None, 1.0, 1)]
+    {
         let config = MonitorConfig { max_interval: most, poll_share, ..MonitorConfig::default() };
-        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(Calm(hurries)));
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(Calm(haste)));
         lock(&monitor.core).owner = Some(std::thread::current().id());
         let longest = |polls: u32| (0..polls).map(|_| monitor.poll_once().next_poll).max().unwrap();
         let early = longest(5);
         assert!(early <= most, "{early:?}");
-        std::thread::sleep(most * sparsest * HOT_WAITS / POLLS_WAIT * u32::from(!hurries && poll_share < 1.0));
+        std::thread::sleep(most * sparsest * HOT_WAITS / POLLS_WAIT * u32::from(haste != Haste::Full && poll_share < 1.0));
         let later = longest(50);
         assert!(later <= most * sparsest && later > most * sparsest * 9 / 10, "{later:?}");
+    }
+}
+
+#[test]
+fn some_haste_takes_five_times_the_share() {
+    struct Hastes(Haste);
+    impl Listener for Hastes {
+        fn hot(&mut self, _event: &Hot) {}
+
+        fn haste(&self) -> Haste {
+            self.0
+        }
+    }
+    let us = Duration::from_micros;
+    for (haste, expected) in [(Haste::None, us(267)), (Haste::Some, us(53)), (Haste::Full, us(30))] {
+        let config = MonitorConfig { min_interval: us(10), max_interval: us(30), poll_share: 0.1, ..MonitorConfig::default() };
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(Hastes(haste)));
+        lock(&monitor.core).poll_ns = 20e3;
+        // (in a run that is still short polls are not so rare)
+        std::thread::sleep(us(267) * HOT_WAITS / POLLS_WAIT);
+        let longest = (0..50).map(|_| monitor.poll_once().next_poll).max().unwrap();
+        assert!(longest <= expected && longest > expected * 9 / 10, "{haste:?}: {longest:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::{Chunk, RecordWriter};
 use crate::codemap::{CodeEntry, CodeMap, Resolved};
 use crate::layout::Record;
-use crate::monitor::{Hot, Listener, PollSummary, RingId};
+use crate::monitor::{Haste, Hot, Listener, PollSummary, RingId};
 use crate::record::Typed;
 
 /// Records that are kept before they are written; the writer makes smaller chunks of them, so that a damaged one costs little.
@@ -185,7 +185,7 @@ impl<W: Write + Send> Listener for Recorder<W> {
         }
     }
 
-    fn hurries(&self) -> bool {
-        self.inner.as_ref().is_none_or(|inner| inner.hurries())
+    fn haste(&self) -> Haste {
+        self.inner.as_ref().map_or(Haste::Full, |inner| inner.haste())
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::class::SiteClass;
 use crate::codemap::CodeMap;
 use crate::cpc::LwpCounts;
-use crate::monitor::{Hot, Listener, Monitor, MonitorConfig, NoListener, PollSummary};
+use crate::monitor::{Haste, Hot, Listener, Monitor, MonitorConfig, NoListener, PollSummary};
 use crate::policy::{Budgets, plan};
 use crate::profile::{FunctionFacts, Profile};
 use crate::ring::{Ring, RingConfig, RingProducer};
@@ -282,9 +282,9 @@ fn what_a_recorder_wraps_gets_every_call() {
         fn tick(&mut self, _summary: &PollSummary) {
             self.note("tick");
         }
-        fn hurries(&self) -> bool {
-            self.note("hurries");
-            false
+        fn haste(&self) -> Haste {
+            self.note("haste");
+            Haste::None
         }
     }
     let code = Arc::new(CodeMap::new());
@@ -301,6 +301,6 @@ fn what_a_recorder_wraps_gets_every_call() {
         ring.producer().unwrap().programmed(0x1010, SiteClass::HotFunction.imm16(0), 0, 7);
         monitor.poll_once();
         let seen = calls.0.lock().unwrap();
-        assert!(["hot", "polled", "tick", "hurries"].iter().all(|call| seen.contains(call)), "{seen:?}");
+        assert!(["hot", "polled", "tick", "haste"].iter().all(|call| seen.contains(call)), "{seen:?}");
     }
 }

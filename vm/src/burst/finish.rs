@@ -265,7 +265,9 @@ pub(super) unsafe fn say_window(open: &Open, ip: u64, ring: &Ring<'_>) {
         Kind::Loads => burst_window::TIMED,
         Kind::Counts => burst_window::COUNTED,
     };
-    let window = SiteClass::BurstWindow.imm16(kind | if open.joint { burst_window::JOINT } else { 0 });
+    let joint = if open.joint { burst_window::JOINT } else { 0 };
+    let followed = if open.followed { burst_window::FOLLOWED } else { 0 };
+    let window = SiteClass::BurstWindow.imm16(kind | joint | followed);
     // SAFETY: the caller's promise.
     unsafe { store_programmed(ring.lwpcb, ip, window.into(), open.waited_us, all_ns) };
 }

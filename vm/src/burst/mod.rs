@@ -177,6 +177,8 @@ pub(crate) struct Open {
     pub(crate) function: u32,
     /// All instrumented code of the module takes part, so its windows are samples of the run; otherwise it looks at one loop or function.
     pub(crate) joint: bool,
+    /// What is called takes part whether it had a form for that or not.
+    pub(crate) followed: bool,
     /// Timed loads bring the registers.
     pub(crate) registers: bool,
     /// Time stamp of the latest entry; 0 while other code runs.

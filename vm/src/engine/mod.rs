@@ -20,7 +20,7 @@ use crate::tiering::{Listener, ModuleCode, Recording, Remains, Retirement};
 use crate::timeline::Timeline;
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
 use lwp_feedback::layout::EventId;
-use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread, NoListener};
+use lwp_feedback::monitor::{Haste, Monitor, MonitorConfig, MonitorStats, MonitorThread, NoListener};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::Recorder;
 use lwp_feedback::ring::Ring;
@@ -29,7 +29,7 @@ use lwp_feedback::sources::perf::{PerfCounts, ThreadEvents};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, TryLockError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -124,6 +124,8 @@ pub struct Shared {
     /// What those of threads that are gone counted, and why there are none.
     perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
+    /// Some module's bursts follow calls.
+    pub(crate) follows: AtomicBool,
     /// [`Engine::end_run`], since then.
     ended: OnceLock<Duration>,
     started_ticks: u64,
@@ -249,6 +251,7 @@ impl Engine {
             perf: Mutex::default(),
             perf_before: Mutex::default(),
             started: Instant::now(),
+            follows: AtomicBool::new(false),
             ended: OnceLock::new(),
             started_ticks: time_stamp(),
             compile_costs: CompileCosts::default(),
@@ -763,15 +766,15 @@ impl Shared {
     }
 
     /// Whether some module has something new or on trial, which the monitor's ticks move on.
-    pub(crate) fn hurries(&self) -> bool {
-        self.live_modules().iter().any(|code| code.is_learning() || code.has_active_trial())
+    pub(crate) fn haste(&self) -> Haste {
+        self.live_modules().iter().map(|code| code.haste()).max().unwrap_or(Haste::None)
     }
 
     /// Whether no wasm runs, no code waits to be compiled or freed, and nobody looks on.
     pub(crate) fn is_idle(&self) -> bool {
         // (a guest that runs without a record asks at each poll: what that finds comes first)
         let nothing_waits = || self.queue.is_idle() && lock(&self.graves).is_empty() && self.retirement.waiting() == 0;
-        let idle = !self.timeline.is_kept() && !self.any_runs() && nothing_waits() && !self.hurries();
+        let idle = !self.timeline.is_kept() && !self.any_runs() && nothing_waits() && self.haste() == Haste::None;
         if idle {
             self.budget.sleeps();
         }

@@ -13,9 +13,10 @@ use crate::timeline::Pulse;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::{Resolved, Tier as CodeTier};
 use lwp_feedback::layout::Record;
-use lwp_feedback::monitor::{self, Hot, RingId};
+use lwp_feedback::monitor::{self, Haste, Hot, RingId};
 use lwp_feedback::recordfile::Recorder;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// What records said about one function, for the report.
@@ -66,6 +67,10 @@ impl Callees {
         news
     }
 }
+
+/// A function of which records have counted so many calls is one that returns soon: the calls of one that takes a millisecond would have taken a second. (Where calls are followed two within a millisecond would have to be
+/// seen in one burst, of a microsecond of the program's own time.)
+const MANY_CALLS: u64 = 1000;
 
 impl ModuleCode {
     /// Whether what is hot in the interpreter goes to tier 2 at once: from templates, by the time it took, and with bursts to say what tier 1 would.
@@ -149,7 +154,11 @@ impl ModuleCode {
                 spent = counted.events[tier] as f64 * took;
                 spent_in_loop = rounds_of_loop as f64 * took;
             }
-            is_called = counted.events[tier_index] > counted.loops.values().fold(0, |sum: u64, rounds| sum.saturating_add(*rounds));
+            let in_loops = counted.loops.values().fold(0, |sum: u64, rounds| sum.saturating_add(*rounds));
+            is_called = counted.events[tier_index] > in_loops;
+            if self.follows && counted.events[tier_index].saturating_sub(in_loops) >= MANY_CALLS {
+                self.own(function).called_often.store(true, Ordering::Relaxed);
+            }
             let intervals = counted.intervals.entry(event.version).or_default();
             if let Some(interval) = interval
                 && intervals.len() < 1000
@@ -264,7 +273,7 @@ impl Listener {
 
 impl monitor::Listener for Listener {
     fn hot(&mut self, event: &Hot) {
-        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd) {
+        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd | SiteClass::BurstRounds) {
             return;
         }
         let Some(shared) = self.shared.upgrade() else {
@@ -274,6 +283,15 @@ impl monitor::Listener for Listener {
             for code in shared.modules(event.function.module) {
                 code.learn_again_if_shifted(event.function.func);
                 code.reconsider(event.function.func);
+            }
+            return;
+        }
+        if event.kind == SiteClass::BurstRounds {
+            if !shared.follows.load(Ordering::Relaxed) {
+                return;
+            }
+            for code in shared.modules(event.function.module) {
+                code.seen_in_burst(event.function.func);
             }
             return;
         }
@@ -325,8 +343,8 @@ impl monitor::Listener for Listener {
         }
     }
 
-    fn hurries(&self) -> bool {
-        self.shared.upgrade().is_some_and(|shared| shared.hurries())
+    fn haste(&self) -> Haste {
+        self.shared.upgrade().map_or(Haste::None, |shared| shared.haste())
     }
 
     fn is_idle(&self) -> bool {

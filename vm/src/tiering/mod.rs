@@ -113,6 +113,8 @@ struct FunctionCode {
     uncounted: AtomicU64,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
+    /// Records counted many calls of it, where calls are followed: none takes long.
+    called_often: AtomicBool,
 }
 
 #[derive(Clone, Copy)]
@@ -206,6 +208,10 @@ impl ModuleCode {
         let counters =
             module.bodies.iter().map(|body| AtomicU32::new(first_look(&shared.config, body.len()) - 1)).collect::<Box<[AtomicU32]>>();
         let bytes = module.bodies.iter().map(|body| body.len()).sum();
+        let follows = bytes >= thresholds::FOLLOWS_FROM || shared.config.stress.follow_calls;
+        if follows {
+            shared.follows.store(true, Ordering::Relaxed);
+        }
         let reloads = counters.iter().map(|word| AtomicU32::new(word.load(Ordering::Relaxed) + 1)).collect();
         Ok(Arc::new(ModuleCode {
             reloads,
@@ -219,7 +225,7 @@ impl ModuleCode {
             lazy: stubs,
             next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
             has_kept: last_kept.is_some(),
-            follows: bytes >= thresholds::FOLLOWS_FROM || shared.config.stress.follow_calls,
+            follows,
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),

@@ -50,7 +50,7 @@ pub(crate) enum WatchedCallee<'a> {
 }
 
 /// A function's watched form.
-pub(super) struct Watched {
+pub(crate) struct Watched {
     code: Bytecode,
     /// The number that names it in bursts and in the code map.
     version: u32,
@@ -108,6 +108,11 @@ impl ModuleCode {
         expected_compile_time(Tier::Instrumented, self.bytes_before_burst(function))
     }
 
+    /// How long making a function's watched form is expected to take.
+    pub(super) fn time_of_form(&self, function: u32) -> Duration {
+        expected_compile_time(Tier::Instrumented, self.body_bytes(function) / SHARE_OF_COMPILE)
+    }
+
     /// Makes a function's watched form, if it is not there, for bursts of a loop or of the body ([`AT_ENTRY`]). False where its probes have no numbers any more.
     pub(super) fn watch(&self, function: u32, offset: u32) -> bool {
         let Some(made) = self.watched(function, true) else { return false };
@@ -126,7 +131,7 @@ impl ModuleCode {
     }
 
     /// The same, made if it is not there. `waits`: for another thread that makes one.
-    fn watched(&self, function: u32, waits: bool) -> Option<&Watched> {
+    pub(super) fn watched(&self, function: u32, waits: bool) -> Option<&Watched> {
         if self.form(function).is_none() {
             let _making = if waits { lock(&self.bursts.making) } else { try_lock(&self.bursts.making)? };
             if self.form(function).is_none() {
@@ -144,9 +149,9 @@ impl ModuleCode {
     #[inline(never)]
     fn make_followed(&self, function: u32) -> Option<&Watched> {
         if !self.shared.config.stress.follow_calls {
-            let expected = expected_compile_time(Tier::Instrumented, self.body_bytes(function) / SHARE_OF_COMPILE);
+            let expected = self.time_of_form(function);
             if expected > SMALL {
-                self.note_unseen(function);
+                self.note_followed(function);
                 return None;
             }
             if !self.shared.budget.has_credit_for(expected) {
@@ -166,7 +171,7 @@ impl ModuleCode {
 
     /// All candidates of a function whose bursts are always interpreted can have them once one can: the form is there. (One by one they waited in turn with hundreds of others for a credit that they do not need: of CPython's evaluation
     /// loop one loop of 36 had bursts in ten seconds, and which one was chance.)
-    fn ready_all(&self, function: u32, made: &Watched) {
+    pub(super) fn ready_all(&self, function: u32, made: &Watched) {
         if !self.is_watched(function) {
             return;
         }
@@ -324,7 +329,7 @@ impl ModuleCode {
             Some(watched) => !watched.code.loops.is_empty(),
             None => self.module.defined(function).is_some_and(|own| self.module.loop_polls(own).next().is_some()),
         };
-        if !loops {
+        if !loops || own.called_often.load(Ordering::Relaxed) {
             return true;
         }
         let now = ticks();
