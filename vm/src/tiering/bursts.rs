@@ -373,7 +373,8 @@ impl ModuleCode {
             let mut joint = lock(&self.bursts.joint);
             let asks_all = runs && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE);
             // What comes then is to find the credit there was.
-            if self.follows_calls() && !asks_all && joint.kind == Kind::Counts {
+            let waits = joint.kind == Kind::Counts && joint.asked.is_some_and(|asked| now.duration_since(asked) < PATIENCE);
+            if self.follows_calls() && waits {
                 return;
             }
             let turn = match self.follows_calls() {
