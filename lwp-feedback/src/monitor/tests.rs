@@ -262,23 +262,26 @@ fn the_interval_adapts_between_its_bounds() {
     }
 }
 
+/// Always hurries so much.
+struct Hastes(Haste);
+
+impl Listener for Hastes {
+    fn hot(&mut self, _event: &Hot) {}
+
+    fn haste(&self) -> Haste {
+        self.0
+    }
+}
+
 /// Polls that cost more than their share come rarer, unless something hurries; in a run that is still short not so much.
 #[test]
 fn polls_keep_to_their_share() {
-    struct Calm(Haste);
-    impl Listener for Calm {
-        fn hot(&mut self, _event: &Hot) {}
-
-        fn haste(&self) -> Haste {
-            self.0
-        }
-    }
     let most = Duration::from_millis(4);
     for (haste, poll_share, sparsest) in
         [(Haste::None, 1e-9, SPARSEST), (Haste::Some, 1e-9, SPARSEST), (Haste::Full, 1e-9, 1), (Haste::None, 1.0, 1)]
     {
         let config = MonitorConfig { max_interval: most, poll_share, ..MonitorConfig::default() };
-        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(Calm(haste)));
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(Hastes(haste)));
         lock(&monitor.core).owner = Some(std::thread::current().id());
         let longest = |polls: u32| (0..polls).map(|_| monitor.poll_once().next_poll).max().unwrap();
         let early = longest(5);
@@ -291,14 +294,6 @@ fn polls_keep_to_their_share() {
 
 #[test]
 fn some_haste_takes_five_times_the_share() {
-    struct Hastes(Haste);
-    impl Listener for Hastes {
-        fn hot(&mut self, _event: &Hot) {}
-
-        fn haste(&self) -> Haste {
-            self.0
-        }
-    }
     let us = Duration::from_micros;
     for (haste, expected) in [(Haste::None, us(267)), (Haste::Some, us(53)), (Haste::Full, us(30))] {
         let config = MonitorConfig { min_interval: us(10), max_interval: us(30), poll_share: 0.1, ..MonitorConfig::default() };

@@ -50,7 +50,7 @@ pub(crate) enum WatchedCallee<'a> {
 }
 
 /// A function's watched form.
-pub(crate) struct Watched {
+pub(super) struct Watched {
     code: Bytecode,
     /// The number that names it in bursts and in the code map.
     version: u32,
