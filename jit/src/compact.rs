@@ -31,7 +31,7 @@ mod unread;
 use crate::graph::{Graph, direct, goes_on};
 use crate::headers::{Jumps, PASSED, Poll, SHORT_JUMP};
 use crate::markers::COMPARE;
-use crate::placement::{self, Loop};
+use crate::placement::{self, FOOTPRINT, Fork, Loop, Taken};
 use unread::Edit;
 
 /// `jmp rel32`; the first byte of `jcc rel8`, and the second of `jcc rel32`, without their conditions.
@@ -63,6 +63,8 @@ pub(crate) struct Places<'a> {
     pub(crate) returns_nothing: bool,
     /// Accesses whose addresses lack their base, the pinned register, by their first bytes, ascending.
     pub(crate) without_base: &'a [u32],
+    /// Whether the processor's history of branches is as [`Fork`] says.
+    pub(crate) has_footprints: bool,
 }
 
 impl Places<'_> {
@@ -580,6 +582,37 @@ impl<'a> Layout<'a> {
         self.end_now = at;
     }
 
+    /// Conditional branches, each with what may be the first to be taken behind it, as far as it matters how far that is. A poll's is never taken.
+    fn forks(&self, polls: &[Poll]) -> Vec<Fork> {
+        // What is taken, and whether nothing goes on behind it; what ends otherwise is no branch.
+        let ways: Vec<(Option<Taken>, bool)> = (self.order.iter())
+            .filter_map(|&number| match &self.pieces[number] {
+                Piece { kind: Kind::Branch { size: Size::Nothing, .. }, .. } => None,
+                Piece { old, .. } if polls.binary_search_by_key(old, |poll| poll.compare() + COMPARE as u32).is_ok() => None,
+                &Piece { kind: Kind::Branch { condition, to, .. }, .. } => {
+                    let behind = self.behind(number);
+                    let target = i64::from(behind) + self.ways(number, to)[1];
+                    Some((Some(Taken { last: behind - 1, target: target as u32 }), condition == ALWAYS))
+                }
+                Piece { ends, .. } => ends.then_some((None, true)),
+            })
+            .collect();
+        let mut forks = Vec::new();
+        for (number, way) in ways.iter().enumerate() {
+            let &(Some(one), false) = way else { continue };
+            for &(other, ends) in &ways[number + 1..] {
+                match other {
+                    Some(other) if other.last - one.last < FOOTPRINT => forks.push(Fork(one, other)),
+                    _ => break,
+                }
+                if ends {
+                    break;
+                }
+            }
+        }
+        forks
+    }
+
     fn write(&self, code: &mut Vec<u8>, places: &Places<'_>) -> Option<Compacted> {
         // One whose jump back nothing leads to any more is none.
         let now = |it: &Loop| {
@@ -592,7 +625,8 @@ impl<'a> Layout<'a> {
         };
         let [loops, dispatches] =
             [&places.jumps.loops, &places.jumps.dispatches].map(|loops| loops.iter().filter_map(now).collect::<Vec<_>>());
-        let lead_in = placement::lead_in(loops, &dispatches, 1);
+        let forks = if places.has_footprints { self.forks(places.polls) } else { Vec::new() };
+        let lead_in = placement::lead_in(loops, &dispatches, &forks, 1);
         // Bytes behind the code keep their alignment, wherever it begins.
         let tail_at = self.end_now + self.end.wrapping_sub(lead_in + self.end_now) % places.alignment;
         let tail_now = |target: u32| target - self.end + tail_at;

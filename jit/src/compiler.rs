@@ -212,7 +212,7 @@ fn isa(options: &Options, opt_level: &str, register_allocation: &str) -> Result<
     Ok(isa)
 }
 
-fn is_intel() -> bool {
+pub(crate) fn is_intel() -> bool {
     let vendor = std::arch::x86_64::__cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
 }

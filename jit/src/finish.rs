@@ -108,6 +108,7 @@ pub(crate) fn finish(
             fixed: &fixed,
             alignment: buffer.alignment,
             without_base: &without_base,
+            has_footprints: *placement::HAS_FOOTPRINTS,
             returns_nothing: signature.returns.is_empty() && matches!(signature.call_conv, CallConv::SystemV | CallConv::Tail),
         };
         if let Some(Compacted { map, back_edges, lead_in }) = compact::run(&mut bytes, &places) {
@@ -135,7 +136,7 @@ pub(crate) fn finish(
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),
         // Constants behind the code are aligned from its first byte.
-        lead_in: chosen.unwrap_or_else(|| placement::lead_in(loops, &dispatches, buffer.alignment)),
+        lead_in: chosen.unwrap_or_else(|| placement::lead_in(loops, &dispatches, &[], buffer.alignment)),
         relocs,
         traps: found,
         speculative,
