@@ -1,7 +1,7 @@
 //! The driver: one request in, one [`CompiledCode`] out, the stages called in order.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
@@ -40,6 +40,8 @@ pub struct Options {
     /// Allocate tier 1's registers in one pass, in bodies of up to 4 KiB, which halves its compile time: its code takes twice as long, but what is hot leaves it soon. Not for
     /// code that is kept for later runs, which pay for no compile and start with it.
     pub quick_registers: bool,
+    /// Fetch ahead in two steps, far ahead into the second cache and nearer into the first ([`crate::passes::prefetch`]). By itself on Intel's processors.
+    pub two_fetches: bool,
     /// Only to measure what polls cost: without them running code cannot be stopped, nor moved to another version.
     pub polls: bool,
     /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
@@ -57,7 +59,15 @@ pub enum Sabotage {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true, lwp_instructions: false, quick_registers: true, polls: true, sabotage: None }
+        Options {
+            verify: false,
+            inline_static: true,
+            lwp_instructions: false,
+            quick_registers: true,
+            two_fetches: *IS_INTEL,
+            polls: true,
+            sabotage: None,
+        }
     }
 }
 
@@ -199,7 +209,7 @@ fn isa(options: &Options, opt_level: &str, register_allocation: &str) -> Result<
         flags.set(name, value).map_err(|error| format!("setting {name}={value}: {error}"))?;
     }
     let mut builder = cranelift_native::builder()?;
-    if is_intel() {
+    if *IS_INTEL {
         // It stands for `vpmullq` alone, which takes 15 cycles there: three multiplications of halves take nine, and as many follow each other. (Native, Sapphire Rapids: in a chain 5.2 ns and
         // 3.2, of eight at once 1.0 to 1.2 and 1.1 to 1.2.)
         builder.set("has_avx512dq", "false").map_err(|error| format!("setting has_avx512dq: {error}"))?;
@@ -212,10 +222,11 @@ fn isa(options: &Options, opt_level: &str, register_allocation: &str) -> Result<
     Ok(isa)
 }
 
-pub(crate) fn is_intel() -> bool {
+/// Whether this processor is one of Intel's.
+pub(crate) static IS_INTEL: LazyLock<bool> = LazyLock::new(|| {
     let vendor = std::arch::x86_64::__cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
-}
+});
 
 /// See [`crate::processor`].
 pub(crate) fn processor() -> Result<String, String> {
@@ -262,7 +273,15 @@ impl Compiler for CraneliftCompiler {
             memory.context.func = translation.function;
             if request.tier == Tier::Optimizing {
                 passes::exits::run(&mut memory.context.func);
-                passes::run(&mut memory.context.func, request.function, &translation.positions, module, &plan, &mut translation.applied);
+                passes::run(
+                    &mut memory.context.func,
+                    request.function,
+                    &translation.positions,
+                    module,
+                    &plan,
+                    self.options.two_fetches,
+                    &mut translation.applied,
+                );
                 passes::three_way::run(&mut memory.context.func);
                 if let Some(general) = translation.general {
                     passes::layout::sink(&mut memory.context.func, general);

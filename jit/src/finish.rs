@@ -12,6 +12,7 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 use vm::code::{CompiledCode, Landing, Positions, Reloc, RelocTarget, SourcePosition};
 
 use crate::compact::{self, Compacted, Places};
+use crate::compiler::IS_INTEL;
 use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census, Finished};
@@ -108,7 +109,7 @@ pub(crate) fn finish(
             fixed: &fixed,
             alignment: buffer.alignment,
             without_base: &without_base,
-            has_footprints: *placement::HAS_FOOTPRINTS,
+            has_footprints: *IS_INTEL,
             returns_nothing: signature.returns.is_empty() && matches!(signature.call_conv, CallConv::SystemV | CallConv::Tail),
         };
         if let Some(Compacted { map, back_edges, lead_in }) = compact::run(&mut bytes, &places) {

@@ -3,7 +3,7 @@
 //!
 //! | marker | access | becomes |
 //! |---|---|---|
-//! | prefetch | `load.i16 little`, result unused | `prefetcht0` of the same address, in the same bytes |
+//! | prefetch | `load.i16 little`, result unused | `prefetcht0` (or `t1`) of the same address, in the same bytes |
 //! | speculative load | a load at offset -1 of an address of its own | stays; the machine is told its place, length and register ([`vm::speculative`]) |
 //! | poll | a load of 64 bits at the context, compared with it | one `cmp` of the pinned register with memory, see [`patch_poll`] |
 //!
@@ -44,6 +44,8 @@ use crate::headers::Poll;
 pub(crate) enum Kind {
     /// `prefetcht0` of its address.
     Prefetch,
+    /// `prefetcht1` of its address: into the second cache.
+    PrefetchFar,
     /// A load that yields zero where it would fault.
     Speculative,
     /// The load of a poll's eight bytes. It never faults.
@@ -51,7 +53,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 3] = [Kind::Prefetch, Kind::Speculative, Kind::Poll];
+    const ALL: [Kind; 4] = [Kind::Prefetch, Kind::PrefetchFar, Kind::Speculative, Kind::Poll];
 
     /// The trap code that marks it: user codes apart from the machine's traps.
     fn code(self) -> ir::TrapCode {
@@ -59,6 +61,7 @@ impl Kind {
             Kind::Prefetch => ir::TrapCode::unwrap_user(0x40),
             Kind::Speculative => ir::TrapCode::unwrap_user(0x41),
             Kind::Poll => ir::TrapCode::unwrap_user(0x42),
+            Kind::PrefetchFar => ir::TrapCode::unwrap_user(0x43),
         }
     }
 
@@ -144,9 +147,9 @@ pub(crate) fn can_be_speculative(opcode: Opcode) -> bool {
     matches!(opcode, Load | Uload8 | Sload8 | Uload16 | Sload16 | Uload32 | Sload32)
 }
 
-/// Puts a prefetch of `address + offset`. `flags` are those of the access it is for (their alias region counts).
-pub(crate) fn prefetch(place: &mut impl Place, flags: MemFlagsData, address: Value, offset: i32) {
-    let flags = flags.with_endianness(Endianness::Little).with_trap_code(Some(Kind::Prefetch.code()));
+/// Puts a prefetch of `address + offset`, of one of the two kinds. `flags` are those of the access it is for (their alias region counts).
+pub(crate) fn prefetch(place: &mut impl Place, kind: Kind, flags: MemFlagsData, address: Value, offset: i32) {
+    let flags = flags.with_endianness(Endianness::Little).with_trap_code(Some(kind.code()));
     raw_load(place, Opcode::Load, types::I16, flags, address, offset);
 }
 
@@ -183,7 +186,7 @@ impl Census {
                 if !is_of_frame(function, inst) {
                     census.count(kind);
                 }
-                if kind == Kind::Prefetch {
+                if matches!(kind, Kind::Prefetch | Kind::PrefetchFar) {
                     patched.push(function.dfg.first_result(inst));
                 }
             }
@@ -231,7 +234,8 @@ pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<Finish
         let at = offset as usize;
         let instruction = decode(bytes.get(at..).ok_or("a marker outside the code")?, offset);
         let outcome = match kind {
-            Kind::Prefetch => patch_prefetch(&mut bytes[at..], &instruction, offset),
+            Kind::Prefetch => patch_prefetch(&mut bytes[at..], &instruction, offset, Code::Prefetcht0_m8),
+            Kind::PrefetchFar => patch_prefetch(&mut bytes[at..], &instruction, offset, Code::Prefetcht1_m8),
             Kind::Speculative => match target(&instruction) {
                 Some(target) => {
                     speculative.push(SpeculativeLoad { offset, length: instruction.len() as u8, target });
@@ -289,8 +293,8 @@ fn target(instruction: &Instruction) -> Option<LoadTarget> {
     }
 }
 
-/// `[REX] 0F B7 /r mem` to `[REX without R] 0F 18 /1 mem`.
-fn patch_prefetch(code: &mut [u8], before: &Instruction, offset: u32) -> Option<()> {
+/// `[REX] 0F B7 /r mem` to `[REX without R] 0F 18 /1 mem`, or `/2`.
+fn patch_prefetch(code: &mut [u8], before: &Instruction, offset: u32, becomes: Code) -> Option<()> {
     if !matches!(before.code(), Code::Movzx_r32_rm16 | Code::Movzx_r64_rm16) || before.op1_kind() != OpKind::Memory {
         return None;
     }
@@ -305,13 +309,14 @@ fn patch_prefetch(code: &mut [u8], before: &Instruction, offset: u32) -> Option<
     if code[at..at + 2] != [0x0f, 0xb7] {
         return None;
     }
+    let hint = if becomes == Code::Prefetcht0_m8 { 1 } else { 2 };
     code[at + 1] = 0x18;
-    code[at + 2] = code[at + 2] & 0xc7 | 1 << 3;
+    code[at + 2] = code[at + 2] & 0xc7 | hint << 3;
     let after = decode(code, offset);
     let place = |it: &Instruction| {
         (it.len(), it.memory_base(), it.memory_index(), it.memory_index_scale(), it.memory_displacement64(), it.segment_prefix())
     };
-    (after.code() == Code::Prefetcht0_m8 && place(&after) == place(before)).then_some(())
+    (after.code() == becomes && place(&after) == place(before)).then_some(())
 }
 
 /// Bytes of `mov` and of `cmp` between 64-bit registers.
@@ -365,22 +370,25 @@ mod tests {
 
     #[test]
     fn every_form_of_movzx_is_patched() {
-        for (bytes, text) in [
-            (&[0x0f, 0xb7, 0x07][..], "prefetcht0 [rdi]"),
-            (&[0x44, 0x0f, 0xb7, 0x47, 0x10], "prefetcht0 [rdi+10h]"),
-            (&[0x4c, 0x0f, 0xb7, 0x3c, 0x8f], "prefetcht0 [rdi+rcx*4]"),
-            (&[0x47, 0x0f, 0xb7, 0xbc, 0xa5, 0, 0, 0, 0x40], "prefetcht0 [r13+r12*4+40000000h]"),
-            (&[0x0f, 0xb7, 0x04, 0x25, 0, 0x10, 0, 0], "prefetcht0 [1000h]"),
+        for (bytes, place) in [
+            (&[0x0f, 0xb7, 0x07][..], "[rdi]"),
+            (&[0x44, 0x0f, 0xb7, 0x47, 0x10], "[rdi+10h]"),
+            (&[0x4c, 0x0f, 0xb7, 0x3c, 0x8f], "[rdi+rcx*4]"),
+            (&[0x47, 0x0f, 0xb7, 0xbc, 0xa5, 0, 0, 0, 0x40], "[r13+r12*4+40000000h]"),
+            (&[0x0f, 0xb7, 0x04, 0x25, 0, 0x10, 0, 0], "[1000h]"),
         ] {
-            let mut bytes = bytes.to_vec();
-            let length = bytes.len();
-            bytes.push(0xc3);
-            let Finished { speculative, census, .. } = finish(&mut bytes, &[(0, Kind::Prefetch)]).unwrap();
-            assert!(speculative.is_empty());
-            assert_eq!(census, Census([1, 0, 0]));
-            let after = decode(&bytes, 0);
-            assert_eq!((after.to_string().as_str(), after.len()), (text, length));
-            assert_eq!(bytes[length], 0xc3);
+            for (kind, mnemonic, counted) in [(Kind::Prefetch, "prefetcht0", [1, 0, 0, 0]), (Kind::PrefetchFar, "prefetcht1", [0, 1, 0, 0])]
+            {
+                let mut bytes = bytes.to_vec();
+                let length = bytes.len();
+                bytes.push(0xc3);
+                let Finished { speculative, census, .. } = finish(&mut bytes, &[(0, kind)]).unwrap();
+                assert!(speculative.is_empty());
+                assert_eq!(census, Census(counted));
+                let after = decode(&bytes, 0);
+                assert_eq!((after.to_string(), after.len()), (format!("{mnemonic} {place}"), length));
+                assert_eq!(bytes[length], 0xc3);
+            }
         }
     }
 
@@ -390,7 +398,7 @@ mod tests {
         let before = [0x4c, 0x89, 0xfa, 0x48, 0x8b, 0x8a, 0x68, 3, 0, 0, 0x48, 0x39, 0xca, 0x72, 8];
         let mut bytes = before;
         let Finished { polls, census, .. } = finish(&mut bytes, &[(3, Kind::Poll)]).unwrap();
-        assert_eq!((census, &polls[..]), (Census([0, 0, 1]), &[Poll { at: 0, filler: 5, word: 0x368 }][..]));
+        assert_eq!((census, &polls[..]), (Census([0, 0, 0, 1]), &[Poll { at: 0, filler: 5, word: 0x368 }][..]));
         assert_eq!((decode(&bytes, 0).mnemonic(), decode(&bytes, 0).len()), (Mnemonic::Nop, 5));
         let after = decode(&bytes[5..], 0);
         assert_eq!((after.code(), after.len()), (Code::Cmp_r64_rm64, 8));
@@ -479,15 +487,15 @@ mod tests {
             let nine = b.ins().iconst(types::I32, 9);
             let zero = b.ins().icmp_imm_s(ir::condcodes::IntCC::Equal, nine, 0);
             let selected = b.ins().select(zero, address, scratch);
-            prefetch(b, flags, selected, 0);
-            prefetch(b, flags, selected, 8);
-            prefetch(b, flags, address, 8);
+            prefetch(b, Kind::Prefetch, flags, selected, 0);
+            prefetch(b, Kind::Prefetch, flags, selected, 8);
+            prefetch(b, Kind::Prefetch, flags, address, 8);
             let load = Load { opcode: Opcode::Load, ty: types::I64, flags, address: selected, offset: 8 };
             let value = speculative_load(b, &load).unwrap();
             b.ins().return_(&[value]);
         })
         .unwrap();
-        assert_eq!(census, Census([1, loads, 0]), "{text}");
+        assert_eq!(census, Census([1, 0, loads, 0]), "{text}");
         assert_eq!(text.matches("prefetcht0").count(), 1, "{text}");
     }
 
@@ -497,7 +505,7 @@ mod tests {
             let flags = program(b);
             let load = Load { opcode: Opcode::Load, ty: types::I64, flags, address, offset: 8 };
             let early = speculative_load(b, &load).unwrap();
-            prefetch(b, flags, address, 8);
+            prefetch(b, Kind::Prefetch, flags, address, 8);
             let half = b.ins().uload16(types::I64, flags, address, 8);
             let real = b.ins().load(types::I64, flags, address, 8);
             let sum = b.ins().iadd(early, real);
@@ -505,7 +513,7 @@ mod tests {
             b.ins().return_(&[sum]);
         })
         .unwrap();
-        assert_eq!((census, loads), (Census([1, 1, 0]), 1));
+        assert_eq!((census, loads), (Census([1, 0, 1, 0]), 1));
         assert_eq!(text.matches("[rdi+8]").count(), 4, "{text}");
         assert_eq!(text.matches("prefetcht0").count(), 1, "{text}");
     }
@@ -550,7 +558,7 @@ mod tests {
             b.ins().return_(&[sum]);
         })
         .unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((census, loads), (Census([0, kinds.len(), 0]), kinds.len()), "{text}");
+        assert_eq!((census, loads), (Census([0, 0, kinds.len(), 0]), kinds.len()), "{text}");
         // The address arithmetic is folded away.
         assert!(text.contains("[rdi+48h]") && !text.contains("-1]"), "{text}");
     }
@@ -559,7 +567,7 @@ mod tests {
     fn a_used_marker_is_found() {
         let error = compiled(|b, address| {
             let flags = program(b);
-            prefetch(b, flags, address, 0);
+            prefetch(b, Kind::Prefetch, flags, address, 0);
             let little = flags.with_endianness(Endianness::Little);
             let stolen = b.ins().load(types::I16, little, address, 0);
             let wide = b.ins().uextend(types::I64, stolen);

@@ -14,7 +14,6 @@
 //! the end of the indirect jump end 0 to 4 bytes before the end of a line, 268 where they end 7 bytes before it, 290 to 300 at the begin of the line, and 345 to 360 anywhere across two.
 
 use std::cmp::Reverse;
-use std::sync::LazyLock;
 
 /// A loop's first byte behind its poll, and the byte behind its last back edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +66,6 @@ impl Fork {
         if mixed == 0 && to & 0x20 == 0 { SAME_FOOTPRINT } else { NEAR_FOOTPRINT }
     }
 }
-
-/// Whether this processor's history is as [`Fork`] says.
-pub(crate) static HAS_FOOTPRINTS: LazyLock<bool> = LazyLock::new(crate::compiler::is_intel);
 
 /// Bytes of a line.
 pub(crate) const LINE: u32 = 64;

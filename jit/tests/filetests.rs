@@ -3,7 +3,7 @@
 //! A file begins with directives, one a line: `;;! tier = optimizing`, `;;! show = clif | optimized | assembly`, and where wanted
 //! `;;! function = 1` (default 0), `;;! loop = 0` (entrance at the function's nth loop), `;;! plan = 0 -> 2` (inline function 2 at the
 //! nth call_indirect), `;;! decision = {"select-to-branch": {"offset": "Select#0", "likely": true}}` (any decision; the nth operator of that name
-//! stands for its offset, `Body#1` for the body of function 1), `;;! sites = true`, `;;! countdowns = true`, `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
+//! stands for its offset, `Body#1` for the body of function 1), `;;! sites = true`, `;;! countdowns = true`, `;;! two-fetches = true` (as on Intel's processors), `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
 //! whole text, so that a blessing cannot lose the point). `BLESS=1` rewrites the expectations.
 
 use std::path::Path;
@@ -27,6 +27,7 @@ struct Directives {
     decisions: Vec<serde_json::Value>,
     sites: bool,
     countdowns: bool,
+    two_fetches: bool,
     /// Whether what the plan inlines leaves where its guard fails.
     exits: bool,
     contains: Vec<String>,
@@ -53,6 +54,7 @@ fn directives(text: &str) -> Result<Directives> {
             "sites" => result.sites = value.parse()?,
             "exits" => result.exits = value.parse()?,
             "countdowns" => result.countdowns = value.parse()?,
+            "two-fetches" => result.two_fetches = value.parse()?,
             "contains" => result.contains.push(value.into()),
             "lacks" => result.lacks.push(value.into()),
             other => bail!("directive {other} = {value}"),
@@ -122,8 +124,9 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
     Ok(Some(Arc::new(Plan { function, decisions })))
 }
 
-fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
+fn output(compilers: &[CraneliftCompiler; 2], text: &str) -> Result<String> {
     let directives = directives(text)?;
+    let compiler = &compilers[usize::from(directives.two_fetches)];
     let module = Arc::new(Module::new(text.as_bytes())?);
     let entrance = match directives.entry_loop {
         None => Entrance::Body,
@@ -172,10 +175,10 @@ fn split(text: &str) -> (String, String) {
     (source.trim_end().to_owned() + "\n", expected)
 }
 
-fn check(compiler: &CraneliftCompiler, path: &Path) -> Result<()> {
+fn check(compilers: &[CraneliftCompiler; 2], path: &Path) -> Result<()> {
     let text = std::fs::read_to_string(path)?;
     let (source, expected) = split(&text);
-    let got: String = output(compiler, &source)?.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let got: String = output(compilers, &source)?.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     if std::env::var_os("BLESS").is_some() {
         let lines: String = got.lines().map(|line| format!(";;> {line}").trim_end().to_owned() + "\n").collect();
         std::fs::write(path, format!("{source}\n{lines}"))?;
@@ -187,7 +190,9 @@ fn check(compiler: &CraneliftCompiler, path: &Path) -> Result<()> {
 
 #[test]
 fn files() {
-    let compiler = CraneliftCompiler::new(Options { verify: true, ..Options::default() }).unwrap();
+    let compilers = [false, true].map(|two_fetches| {
+        CraneliftCompiler::new(Options { verify: true, two_fetches, ..Options::default() }).expect("a compiler for this machine")
+    });
     let mut paths: Vec<_> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/filetests"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -196,6 +201,6 @@ fn files() {
     paths.sort();
     assert!(!paths.is_empty());
     let failures: Vec<String> =
-        paths.iter().filter_map(|path| check(&compiler, path).err().map(|error| format!("{}: {error:#}", path.display()))).collect();
+        paths.iter().filter_map(|path| check(&compilers, path).err().map(|error| format!("{}: {error:#}", path.display()))).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -34,6 +34,7 @@ pub(crate) fn run(
     positions: &[SourcePosition],
     module: &Module,
     plan: &FunctionPlan,
+    two_fetches: bool,
     applied: &mut Vec<Applied>,
 ) {
     if !plan.branch_to_select.is_empty() {
@@ -43,7 +44,7 @@ pub(crate) fn run(
         layout::run(function, positions, &plan.layout, applied);
     }
     if !plan.prefetch.is_empty() {
-        prefetch::run(function, positions, &plan.prefetch, !module.checks_accesses, applied);
+        prefetch::run(function, positions, &plan.prefetch, !module.checks_accesses, two_fetches, applied);
     }
     if !plan.other.is_empty() {
         extra::run(function, planned, positions, &plan.other, applied);

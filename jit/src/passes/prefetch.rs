@@ -13,6 +13,11 @@
 //! Where the innermost loop does not advance the address, the loops around it are tried: the value that an inner loop begins with
 //! stands for the one it changes. That fetches the first access of the next inner loop (the next key's first probe).
 //!
+//! A processor fills its first cache through few buffers (Intel: 10 to 16), each of which waits for the memory; its second has more (48). So there the access is fetched twice: d rounds ahead into
+//! the second cache alone, and [`NEARER`] times nearer into the first, which also makes up for fetches that the second cache had no room for. (Native, Sapphire Rapids, indices into 256 MiB of large pages,
+//! ns an element, without, fetched once at the best distance into the first cache, into the second, and twice: a sum 10.0, 9.5, 8.3, 7.0; a histogram 10.8, 10.0, 8.7, 7.1. From 2 to 24 elements ahead
+//! the nearer fetch does equally well.)
+//!
 //! Kind `outer` looks ahead in the loop around the innermost one although that advances the address: for inner loops that are short and
 //! do not go on where the one before stopped (the rows of a graph in the order of a queue). An inner loop's variable then becomes what
 //! it begins with, rounds of the outer loop later, plus as much as it has advanced by now. So each round of the inner loop fetches for
@@ -44,6 +49,8 @@ use crate::values::iconst;
 const NAME: &str = "prefetch";
 /// Most operations that are cloned for one access. A guess: a hash function is 3 to 10, and a prefetch gains 50 at least where it gains.
 const MOST_CLONED: usize = 40;
+/// How much nearer the second of two fetches is.
+const NEARER: i64 = 8;
 /// Most loads on the way from the induction variable to the address.
 const MOST_LOADS: usize = 3;
 /// Farthest distance in rounds: beyond it caches have forgotten.
@@ -61,6 +68,7 @@ pub(crate) fn run(
     positions: &[SourcePosition],
     wishes: &HashMap<u32, Prefetch>,
     guarded: bool,
+    two_fetches: bool,
     applied: &mut Vec<Applied>,
 ) {
     let mut found: Vec<(Inst, SourcePosition)> = Vec::new();
@@ -82,7 +90,7 @@ pub(crate) fn run(
         let outcome = match (reachable, guarded) {
             (false, _) => Err(Refusal::NoAccess),
             (true, false) => Err(Refusal::Unguarded),
-            (true, true) => fetch_ahead(function, &loops, inst, wish),
+            (true, true) => fetch_ahead(function, &loops, inst, wish, two_fetches),
         };
         let refused = outcome.err().map(|refusal| refusal.to_string());
         applied.push(Applied { name: NAME, function: position.function, offset: position.offset, detail: 0, refused });
@@ -528,13 +536,15 @@ fn is_guarded(function: &Function, access: &Access) -> bool {
     is_index(index) && is_base(base) && access.offset >= 0
 }
 
-/// One thing to emit: a fetch of `access` that many rounds ahead.
+/// One thing to emit: a fetch of `access` that many rounds ahead, and the marker that says into which cache.
+#[derive(Clone, Copy)]
 struct Fetch {
     access: Access,
     rounds: i64,
+    into: Kind,
 }
 
-fn fetch_ahead(function: &mut Function, loops: &Loops, inst: Inst, wish: Prefetch) -> Result<()> {
+fn fetch_ahead(function: &mut Function, loops: &Loops, inst: Inst, wish: Prefetch, two_fetches: bool) -> Result<()> {
     if wish.distance == 0 || wish.distance > MOST_ROUNDS {
         return Err(Refusal::Distance(wish.distance));
     }
@@ -551,7 +561,10 @@ fn fetch_ahead(function: &mut Function, loops: &Loops, inst: Inst, wish: Prefetc
     for _ in 0..MOST_LOOPS {
         let Some(of) = next else { break };
         match plan(function, loops, of, access, inst, wish) {
-            Ok(emission) => {
+            Ok(mut emission) => {
+                if two_fetches {
+                    emission.fetches = twice(emission.fetches);
+                }
                 emit(function, emission);
                 return Ok(());
             }
@@ -616,7 +629,17 @@ fn staggered(slice: &Slice<'_>, access: Access, rounds: i64, distance: i64, fetc
             staggered(slice, behind, rounds + distance, distance, fetches);
         }
     }
-    fetches.push(Fetch { access, rounds });
+    fetches.push(Fetch { access, rounds, into: Kind::Prefetch });
+}
+
+/// All fetches as those into the second cache, and the last one, the access's own, again nearer into the first.
+fn twice(mut fetches: Vec<Fetch>) -> Vec<Fetch> {
+    let Some(&own) = fetches.last().filter(|own| own.rounds > 1) else { return fetches };
+    for fetch in &mut fetches {
+        fetch.into = Kind::PrefetchFar;
+    }
+    fetches.push(Fetch { rounds: (own.rounds / NEARER).max(1), ..own });
+    fetches
 }
 
 /// The instruction to emit in front of: the first of the access's block, or of the block where the outermost loop within the slice's
@@ -633,7 +656,8 @@ fn place(slice: &Slice<'_>, inst: Inst) -> Result<Inst> {
             return Err(Refusal::NoLoop);
         }
     }
-    let mut first = layout.first_inst(block).ok_or(Refusal::NoLoop)?;
+    // In front of the access itself, so that fetches and accesses take turns: four of an unrolled loop's in a row and then its four loads take 6 % longer (native, Sapphire Rapids).
+    let mut first = if last == inst { inst } else { layout.first_inst(block).ok_or(Refusal::NoLoop)? };
     for &value in &slice.held {
         let Some(held) = function.dfg.value_def(value).inst() else { continue };
         if held == last || !loops.domtree.dominates(held, last, layout) {
@@ -655,10 +679,10 @@ struct Emitter<'a> {
 fn emit(function: &mut Function, emission: Emission) {
     let cursor = FuncCursor::new(function).at_inst(emission.before).with_srcloc(emission.source);
     let mut emitter = Emitter { cursor, emission: &emission, made: HashMap::new() };
-    for &Fetch { access, rounds } in &emission.fetches {
+    for &Fetch { access, rounds, into } in &emission.fetches {
         let address = emitter.advance(access.address, rounds);
         emitter.go_to(access.address);
-        markers::prefetch(&mut emitter.cursor, access.flags, address, access.offset);
+        markers::prefetch(&mut emitter.cursor, into, access.flags, address, access.offset);
     }
 }
 

@@ -18,12 +18,12 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
 ;;>      6  mov rcx, [r15-60h]
-;;>      a  lea r8d, [rsi+100h]
-;;>     11  mov r8d, [rcx+r8]
-;;>     15  lea r8d, [rdx+r8*4]
-;;>     19  prefetcht0 [rcx+r8]
-;;>     1e  mov r8d, esi
-;;>     21  mov r8d, [r15+r8]
+;;>      a  mov r8d, esi
+;;>      d  mov r8d, [r15+r8]
+;;>     11  lea r9d, [rsi+100h]
+;;>     18  mov r9d, [rcx+r9]
+;;>     1c  lea r9d, [rdx+r9*4]
+;;>     20  prefetcht0 [rcx+r9]
 ;;>     25  lea r8d, [rdx+r8*4]
 ;;>     29  mov r8d, [r15+r8]
 ;;>     2d  sub edi, 1

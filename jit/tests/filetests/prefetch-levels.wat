@@ -25,10 +25,10 @@
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v4 = iconst.i64 0
 ;;> @0000                               v3 = load.i64 notrap aligned readonly can_move region0 v2-96
+;;> @0003                               v33 = iconst.i32 1
+;;> @0003                               v36 = iconst.i32 2
 ;;> @0005                               v49 = iconst.i32 80
 ;;> @0005                               v53 = iconst.i64 1
-;;> @0005                               v56 = iconst.i32 1
-;;> @0005                               v59 = iconst.i32 2
 ;;> @0005                               v64 = iconst.i32 40
 ;;> @0005                               v78 = iconst.i64 4097
 ;;> @0006                               v45 = iconst.i32 5
@@ -66,48 +66,48 @@
 ;;> @0001                               return_call_indirect sig1, v25(v28)
 ;;>
 ;;>                                 block4:
-;;>                                     v84 = iconst.i32 80
-;;>                                     v85 = iadd.i32 v15, v84  ; v84 = 80
-;;> @0005                               v51 = uextend.i64 v85
+;;> @0002                               v29 = uextend.i64 v15
+;;> @0002                               v31 = uload8.i32 user72 region3 v29
+;;>                                     v84 = iconst.i32 1
+;;>                                     v85 = ishl v31, v84  ; v84 = 1
+;;> @0003                               v35 = iadd v31, v85
+;;>                                     v86 = iconst.i32 2
+;;>                                     v87 = ishl v35, v86  ; v86 = 2
+;;> @0004                               v38 = uextend.i64 v87
+;;> @0004                               v40 = uload16.i32 user72 region3 v38+4096
+;;>                                     v88 = iconst.i32 80
+;;>                                     v89 = iadd.i32 v15, v88  ; v88 = 80
+;;> @0005                               v51 = uextend.i64 v89
 ;;> @0005                               v52 = iadd.i64 v3, v51
-;;>                                     v86 = iconst.i64 1
-;;>                                     v87 = iadd v52, v86  ; v86 = 1
-;;> @0005                               v55 = uload8.i32 user65 region3 v87-1
-;;>                                     v88 = iconst.i32 1
-;;>                                     v89 = ishl v55, v88  ; v88 = 1
-;;> @0005                               v58 = iadd v55, v89
-;;>                                     v90 = iconst.i32 2
-;;>                                     v91 = ishl v58, v90  ; v90 = 2
-;;> @0005                               v61 = uextend.i64 v91
+;;>                                     v90 = iconst.i64 1
+;;>                                     v91 = iadd v52, v90  ; v90 = 1
+;;> @0005                               v55 = uload8.i32 user65 region3 v91-1
+;;>                                     v92 = ishl v55, v84  ; v84 = 1
+;;> @0005                               v58 = iadd v55, v92
+;;>                                     v93 = ishl v58, v86  ; v86 = 2
+;;> @0005                               v61 = uextend.i64 v93
 ;;> @0005                               v62 = iadd.i64 v3, v61
 ;;> @0005                               v63 = load.i16 user64 little region3 v62+4096
-;;>                                     v92 = iconst.i32 40
-;;>                                     v93 = iadd.i32 v15, v92  ; v92 = 40
-;;> @0005                               v66 = uextend.i64 v93
+;;>                                     v94 = iconst.i32 40
+;;>                                     v95 = iadd.i32 v15, v94  ; v94 = 40
+;;> @0005                               v66 = uextend.i64 v95
 ;;> @0005                               v67 = iadd.i64 v3, v66
-;;>                                     v94 = iadd v67, v86  ; v86 = 1
-;;> @0005                               v70 = uload8.i32 user65 region3 v94-1
-;;>                                     v95 = ishl v70, v88  ; v88 = 1
-;;> @0005                               v73 = iadd v70, v95
-;;>                                     v96 = ishl v73, v90  ; v90 = 2
-;;> @0005                               v76 = uextend.i64 v96
+;;>                                     v96 = iadd v67, v90  ; v90 = 1
+;;> @0005                               v70 = uload8.i32 user65 region3 v96-1
+;;>                                     v97 = ishl v70, v84  ; v84 = 1
+;;> @0005                               v73 = iadd v70, v97
+;;>                                     v98 = ishl v73, v86  ; v86 = 2
+;;> @0005                               v76 = uextend.i64 v98
 ;;> @0005                               v77 = iadd.i64 v3, v76
-;;>                                     v97 = iconst.i64 4097
-;;>                                     v98 = iadd v77, v97  ; v97 = 4097
-;;> @0005                               v80 = uload16.i32 user65 region3 v98-1
+;;>                                     v99 = iconst.i64 4097
+;;>                                     v100 = iadd v77, v99  ; v99 = 4097
+;;> @0005                               v80 = uload16.i32 user65 region3 v100-1
 ;;> @0005                               v81 = uextend.i64 v80
 ;;> @0005                               v82 = iadd.i64 v3, v81
 ;;> @0005                               v83 = load.i16 user64 little region3 v82+40
-;;> @0002                               v29 = uextend.i64 v15
-;;> @0002                               v31 = uload8.i32 user72 region3 v29
-;;>                                     v99 = ishl v31, v88  ; v88 = 1
-;;> @0003                               v35 = iadd v31, v99
-;;>                                     v100 = ishl v35, v90  ; v90 = 2
-;;> @0004                               v38 = uextend.i64 v100
-;;> @0004                               v40 = uload16.i32 user72 region3 v38+4096
 ;;> @0005                               v41 = uextend.i64 v40
 ;;> @0005                               v43 = load.i64 user72 region3 v41+40
-;;>                                     v101 = isub.i32 v14, v88  ; v88 = 1
+;;>                                     v101 = isub.i32 v14, v84  ; v84 = 1
 ;;>                                     v102 = iconst.i32 5
 ;;>                                     v103 = iadd.i32 v15, v102  ; v102 = 5
 ;;> @0006                               v44 = iadd.i64 v16, v43
