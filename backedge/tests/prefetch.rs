@@ -149,7 +149,11 @@ fn run(engine: &Engine, wat: &str, arguments: &[u64; 2]) -> (Outcome, Arc<Loaded
 }
 
 fn engine(tier: TierPolicy, plans: Option<PlanFile>) -> Engine {
-    let compiler = CraneliftCompiler::new(Options { verify: true, ..Options::default() }).expect("a supported machine");
+    engine_for(Options::default().intel, tier, plans)
+}
+
+fn engine_for(intel: bool, tier: TierPolicy, plans: Option<PlanFile>) -> Engine {
+    let compiler = CraneliftCompiler::new(Options { verify: true, intel, ..Options::default() }).expect("a supported machine");
     let config = EngineConfig { tier, plans: plans.map(Arc::new), ..EngineConfig::default() };
     Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts")
 }
@@ -191,13 +195,13 @@ fn no_plan_changes_a_result() {
         let (function, accesses) = accesses(wat);
         let mut done = 0;
         for kind in kinds {
-            for distance in [1, 16, 1000] {
+            for (distance, intel) in [1, 3, 16, 1000].into_iter().flat_map(|distance| [(distance, false), (distance, true)]) {
                 let wishes = accesses.iter().map(|&offset| (offset, kind, distance));
-                let optimizing = engine(TierPolicy::Optimizing, Some(plans(function, wishes)));
+                let optimizing = engine_for(intel, TierPolicy::Optimizing, Some(plans(function, wishes)));
                 for call in *calls {
                     let (expected, _) = run(&interpreter, wat, call);
                     let (got, loaded) = run(&optimizing, wat, call);
-                    assert_eq!(got, expected, "{name}, {kind:?} {distance}, {call:?}");
+                    assert_eq!(got, expected, "{name}, {kind:?} {distance}, {intel}, {call:?}");
                     done += fired(&optimizing, &loaded);
                 }
             }

@@ -157,6 +157,7 @@ struct Piece<'a> {
     kind: Kind<'a>,
     /// What follows it is reached otherwise, and need not follow.
     ends: bool,
+    calls: bool,
 }
 
 enum Kind<'a> {
@@ -299,11 +300,12 @@ impl<'a> Layout<'a> {
                 Edit::Same => Some(shorter(bytes, instruction).map_or(Kind::Same, Kind::Changed)),
             };
             let table = graph.tables.get(&(at + length)).filter(|table| !table.is_empty());
-            pieces.extend(kind.map(|kind| Piece { old: at, length, kind, ends: !goes_on(flow) && table.is_none() }));
+            let calls = matches!(flow, FlowControl::Call | FlowControl::IndirectCall);
+            pieces.extend(kind.map(|kind| Piece { old: at, length, kind, ends: !goes_on(flow) && table.is_none(), calls }));
             if let Some(table) = table {
                 let (old, length) = (at + length, 4 * table.len() as u32);
                 end = end.max(old + length);
-                pieces.push(Piece { old, length, kind: Kind::Table(table), ends: true });
+                pieces.push(Piece { old, length, kind: Kind::Table(table), ends: true, calls: false });
             }
         }
         // What is behind stays together, and what leads to it leads to its bytes.
@@ -555,6 +557,7 @@ impl<'a> Layout<'a> {
                 length: 0,
                 kind: Kind::Branch { condition: ALWAYS, size: Size::Short, to: Leads::To(target) },
                 ends: true,
+                calls: false,
             });
             moved.extend([filler, filler + 1, filler + 2]);
             behind.entry(self.order[place]).or_default().extend([filler + 1, filler + 2, back]);
@@ -584,7 +587,7 @@ impl<'a> Layout<'a> {
 
     /// Conditional branches, each with what may be the first to be taken behind it, as far as it matters how far that is. A poll's is never taken.
     fn forks(&self, polls: &[Poll]) -> Vec<Fork> {
-        // What is taken, and whether nothing goes on behind it; what ends otherwise is no branch.
+        // What is taken, and whether nothing goes on behind it; what ends otherwise or calls (which is a way of its own) is no branch.
         let ways: Vec<(Option<Taken>, bool)> = (self.order.iter())
             .filter_map(|&number| match &self.pieces[number] {
                 Piece { kind: Kind::Branch { size: Size::Nothing, .. }, .. } => None,
@@ -594,20 +597,24 @@ impl<'a> Layout<'a> {
                     let target = i64::from(behind) + self.ways(number, to)[1];
                     Some((Some(Taken { last: behind - 1, target: target as u32 }), condition == ALWAYS))
                 }
-                Piece { ends, .. } => ends.then_some((None, true)),
+                Piece { ends, calls, .. } => (*ends || *calls).then_some((None, true)),
             })
             .collect();
         let mut forks = Vec::new();
         for (number, way) in ways.iter().enumerate() {
-            let &(Some(one), false) = way else { continue };
+            let &(Some(over), false) = way else { continue };
+            let mut next = Vec::new();
             for &(other, ends) in &ways[number + 1..] {
                 match other {
-                    Some(other) if other.last - one.last < FOOTPRINT => forks.push(Fork(one, other)),
+                    Some(other) if other.last - over.last < FOOTPRINT => next.push(other),
                     _ => break,
                 }
                 if ends {
                     break;
                 }
+            }
+            if !next.is_empty() {
+                forks.push(Fork { over, next });
             }
         }
         forks
@@ -626,7 +633,7 @@ impl<'a> Layout<'a> {
         let [loops, dispatches] =
             [&places.jumps.loops, &places.jumps.dispatches].map(|loops| loops.iter().filter_map(now).collect::<Vec<_>>());
         let forks = if places.has_footprints { self.forks(places.polls) } else { Vec::new() };
-        let lead_in = placement::lead_in(loops, &dispatches, &forks, 1);
+        let lead_in = placement::lead_in(loops, &dispatches, forks, 1);
         // Bytes behind the code keep their alignment, wherever it begins.
         let tail_at = self.end_now + self.end.wrapping_sub(lead_in + self.end_now) % places.alignment;
         let tail_now = |target: u32| target - self.end + tail_at;

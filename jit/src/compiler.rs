@@ -13,6 +13,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, SourcePosition, Tier};
 use vm::module::Module;
 
+use crate::finish::Style;
 use crate::lwp_thunks::Thunk;
 use crate::markers::Census;
 use crate::plan::FunctionPlan;
@@ -40,8 +41,8 @@ pub struct Options {
     /// Allocate tier 1's registers in one pass, in bodies of up to 4 KiB, which halves its compile time: its code takes twice as long, but what is hot leaves it soon. Not for
     /// code that is kept for later runs, which pay for no compile and start with it.
     pub quick_registers: bool,
-    /// Fetch ahead in two steps, far ahead into the second cache and nearer into the first ([`crate::passes::prefetch`]). By itself on Intel's processors.
-    pub two_fetches: bool,
+    /// Make what suits Intel's processors: places that their branch history tells apart, and two fetches for each that a plan asks for. As this processor is, by itself.
+    pub intel: bool,
     /// Only to measure what polls cost: without them running code cannot be stopped, nor moved to another version.
     pub polls: bool,
     /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
@@ -64,7 +65,7 @@ impl Default for Options {
             inline_static: true,
             lwp_instructions: false,
             quick_registers: true,
-            two_fetches: *IS_INTEL,
+            intel: *IS_INTEL,
             polls: true,
             sabotage: None,
         }
@@ -173,8 +174,8 @@ impl CraneliftCompiler {
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(&context.func, error) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         // Quick compiles shall stay quick.
-        let tidy = isa.flags().opt_level() == OptLevel::Speed;
-        let Some(mut result) = finish::finish(&code, &context.func.signature, ALIGNMENT, markers, thunks, positions, tidy)
+        let style = Style { tidy: isa.flags().opt_level() == OptLevel::Speed, intel: self.options.intel };
+        let Some(mut result) = finish::finish(&code, &context.func.signature, ALIGNMENT, markers, thunks, positions, style)
             .map_err(|reason| CompileError::Internal { function, reason })?
         else {
             return Ok(None);
@@ -223,7 +224,7 @@ fn isa(options: &Options, opt_level: &str, register_allocation: &str) -> Result<
 }
 
 /// Whether this processor is one of Intel's.
-pub(crate) static IS_INTEL: LazyLock<bool> = LazyLock::new(|| {
+static IS_INTEL: LazyLock<bool> = LazyLock::new(|| {
     let vendor = std::arch::x86_64::__cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
 });
@@ -233,7 +234,8 @@ pub(crate) fn processor() -> Result<String, String> {
     let isa = isa(&Options::default(), "speed", "backtracking")?;
     let features: Vec<String> =
         isa.isa_flags().iter().filter(|flag| flag.as_bool() == Some(true)).map(|flag| flag.name.to_owned()).collect();
-    Ok(format!("{} {}", isa.triple(), features.join(" ")))
+    let suits = if *IS_INTEL { " intel" } else { "" };
+    Ok(format!("{} {}{suits}", isa.triple(), features.join(" ")))
 }
 
 impl Compiler for CraneliftCompiler {
@@ -279,7 +281,7 @@ impl Compiler for CraneliftCompiler {
                     &translation.positions,
                     module,
                     &plan,
-                    self.options.two_fetches,
+                    self.options.intel,
                     &mut translation.applied,
                 );
                 passes::three_way::run(&mut memory.context.func);

@@ -12,7 +12,6 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 use vm::code::{CompiledCode, Landing, Positions, Reloc, RelocTarget, SourcePosition};
 
 use crate::compact::{self, Compacted, Places};
-use crate::compiler::IS_INTEL;
 use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census, Finished};
@@ -20,9 +19,18 @@ use crate::placement;
 use crate::spills;
 use crate::traps;
 
+/// What is to become of the code.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    /// See [`spills`] and [`compact`].
+    pub(crate) tidy: bool,
+    /// See [`Options`](crate::Options).
+    pub(crate) intel: bool,
+}
+
 /// Takes over code and tables. Sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
 /// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
-/// `thunks` are appended and called by their numbers. `tidy`: see [`spills`] and [`compact`]. `Ok(None)` if accesses lack their base
+/// `thunks` are appended and called by their numbers. `Ok(None)` if accesses lack their base
 /// ([`memory_base`](crate::passes::memory_base)) and the code could not be laid out anew. `positions` are what the source locations of the CLIF count.
 pub(crate) fn finish(
     code: &ClifCode,
@@ -31,8 +39,9 @@ pub(crate) fn finish(
     expected: Census,
     thunks: &[Thunk],
     positions: Vec<SourcePosition>,
-    tidy: bool,
+    style: Style,
 ) -> Result<Option<CompiledCode>, String> {
+    let Style { tidy, intel } = style;
     let buffer = &code.buffer;
     let mut bytes = buffer.data().to_vec();
     let mut locations: Vec<(u32, u32)> = Vec::new();
@@ -109,7 +118,7 @@ pub(crate) fn finish(
             fixed: &fixed,
             alignment: buffer.alignment,
             without_base: &without_base,
-            has_footprints: *IS_INTEL,
+            has_footprints: intel,
             returns_nothing: signature.returns.is_empty() && matches!(signature.call_conv, CallConv::SystemV | CallConv::Tail),
         };
         if let Some(Compacted { map, back_edges, lead_in }) = compact::run(&mut bytes, &places) {
@@ -137,7 +146,7 @@ pub(crate) fn finish(
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),
         // Constants behind the code are aligned from its first byte.
-        lead_in: chosen.unwrap_or_else(|| placement::lead_in(loops, &dispatches, &[], buffer.alignment)),
+        lead_in: chosen.unwrap_or_else(|| placement::lead_in(loops, &dispatches, Vec::new(), buffer.alignment)),
         relocs,
         traps: found,
         speculative,

@@ -149,6 +149,7 @@ pub(crate) fn can_be_speculative(opcode: Opcode) -> bool {
 
 /// Puts a prefetch of `address + offset`, of one of the two kinds. `flags` are those of the access it is for (their alias region counts).
 pub(crate) fn prefetch(place: &mut impl Place, kind: Kind, flags: MemFlagsData, address: Value, offset: i32) {
+    debug_assert!(matches!(kind, Kind::Prefetch | Kind::PrefetchFar));
     let flags = flags.with_endianness(Endianness::Little).with_trap_code(Some(kind.code()));
     raw_load(place, Opcode::Load, types::I16, flags, address, offset);
 }
@@ -367,6 +368,7 @@ fn patch_poll(bytes: &mut [u8], load_at: usize) -> Option<Poll> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finish::Style;
 
     #[test]
     fn every_form_of_movzx_is_patched() {
@@ -464,7 +466,15 @@ mod tests {
         b.finalize(isa.frontend_config());
         context.compile(&*isa, &mut Default::default()).map_err(|error| format!("{:?}", error.inner))?;
         let census = Census::of(&context.func)?;
-        let code = crate::finish::finish(context.compiled_code().unwrap(), &context.func.signature, 16, census, &[], Vec::new(), true)?;
+        let code = crate::finish::finish(
+            context.compiled_code().unwrap(),
+            &context.func.signature,
+            16,
+            census,
+            &[],
+            Vec::new(),
+            Style { tidy: true, intel: false },
+        )?;
         let code = code.unwrap();
         Ok((crate::finish::disassemble(&code.bytes), census, code.speculative.len()))
     }

@@ -36,14 +36,17 @@ pub(crate) struct Taken {
     pub(crate) target: u32,
 }
 
-/// A conditional branch, and what is the first to be taken on the way that goes on behind it.
+/// A conditional branch that is taken `over` something, and what may be the `next` to be taken on the way that goes on behind it.
 ///
 /// Intel's predictors keep a path history: each taken branch shifts it by two and adds a footprint, exclusive ors of bits of its address and of its target's (Yavarzadeh et al., Half&Half, IEEE
 /// S&P 2023). So which side a branch took is known later by the difference of two footprints. Over `branch_arms` with alternating flags, in 120 loops with arms of random lengths at random places (native,
 /// Sapphire Rapids): 1.02 to 1.05 ns a round where the two are of different blocks of 32 bytes, 1.03 to 1.8 where they are of one, and 5.5 to 6.6 where the footprints are equal (25 loops of 25 that
 /// were chosen for that: each round is mispredicted).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fork(pub(crate) Taken, pub(crate) Taken);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fork {
+    pub(crate) over: Taken,
+    pub(crate) next: Vec<Taken>,
+}
 
 /// Bytes within which addresses leave what their targets' low bits are mixed with.
 pub(crate) const FOOTPRINT: u32 = 32;
@@ -54,17 +57,21 @@ const NEAR_FOOTPRINT: u32 = 1;
 impl Fork {
     /// What it counts in lines where the code begins `begin` bytes into one.
     fn lines(&self, begin: u32) -> u32 {
-        let &Fork(one, other) = self;
-        let [one_last, other_last] = [one, other].map(|it| begin + it.last);
-        if one_last / FOOTPRINT != other_last / FOOTPRINT {
-            return 0;
-        }
-        // Bits 0, 1, 2, 3 and 4 of the addresses go with bits 2, 3, 4, 0 and 1 of the targets; bit 5 of the targets is with bit 11, which is the same here.
-        let from = (one_last ^ other_last) % FOOTPRINT;
-        let to = ((begin + one.target) ^ (begin + other.target)) % LINE;
-        let mixed = (to >> 2 & 0b111 | (to & 0b11) << 3) ^ from;
-        if mixed == 0 && to & 0x20 == 0 { SAME_FOOTPRINT } else { NEAR_FOOTPRINT }
+        self.next.iter().map(|next| alike(begin, self.over, *next)).max().unwrap_or(0)
     }
+}
+
+/// What two branches that either way is told by count in lines where the code begins `begin` bytes into one.
+fn alike(begin: u32, one: Taken, other: Taken) -> u32 {
+    let [one_last, other_last] = [one, other].map(|it| begin + it.last);
+    if one_last / FOOTPRINT != other_last / FOOTPRINT {
+        return 0;
+    }
+    // Bits 0, 1, 2, 3 and 4 of the addresses go with bits 2, 3, 4, 0 and 1 of the targets; bit 5 of the targets is with bit 11, which is the same here.
+    let from = (one_last ^ other_last) % FOOTPRINT;
+    let to = ((begin + one.target) ^ (begin + other.target)) % LINE;
+    let mixed = (to >> 2 & 0b111 | (to & 0b11) << 3) ^ from;
+    if mixed == 0 && to & 0x20 == 0 { SAME_FOOTPRINT } else { NEAR_FOOTPRINT }
 }
 
 /// Bytes of a line.
@@ -88,29 +95,35 @@ const DEEPEST: usize = 8;
 const DISPATCHES: f64 = 512.0;
 
 /// Bytes between the begin of a line and the code's first byte at which its loops lie best; a multiple of `step`, [`ROOM`] at least and less than a line more. What counts is how many lines a loop takes beyond
-/// what its length asks for, which of the forks in it look alike, and then how far from [`BEST`] it begins; of `dispatches`, from a loop's begin to the end of the indirect jump, the same and how far from the end of a line they end. Of
+/// what its length asks for, which of its forks' ways look alike, and then how far from [`BEST`] it begins; of `dispatches`, from a loop's begin to the end of the indirect jump, the same and how far from the end of a line they end. Of
 /// equally good ones the least.
-pub(crate) fn lead_in(mut loops: Vec<Loop>, dispatches: &[Loop], forks: &[Fork], step: u32) -> u32 {
+pub(crate) fn lead_in(mut loops: Vec<Loop>, dispatches: &[Loop], forks: Vec<Fork>, step: u32) -> u32 {
     // Back edges of one header are one loop; outer loops before inner ones.
     loops.sort_unstable_by_key(|it| (it.start, Reverse(it.end)));
     loops.dedup_by_key(|it| it.start);
-    let mut around: Vec<u32> = Vec::new();
-    let weighted: Vec<(Loop, f64)> = loops
-        .iter()
-        .map(|&it| {
-            around.retain(|&end| end >= it.end);
-            let weight = DEEPER.powi(around.len().min(DEEPEST) as i32);
-            around.push(it.end);
-            (it, weight)
-        })
-        .collect();
-    // Of the innermost loop with both of its branches, which both stay in: how a loop was left is seen in the one around it.
-    let around = |Fork(one, other): &Fork| {
-        let holds = |it: &Loop| [one, other].into_iter().flat_map(|it| [it.last, it.target]).all(|at| (it.start..it.end).contains(&at));
-        weighted.iter().rev().find(|(it, _)| holds(it))
+    let mut around: Vec<usize> = Vec::new();
+    // Each with its weight, and the number of the one around it.
+    let mut weighted: Vec<(Loop, f64, Option<usize>)> = Vec::with_capacity(loops.len());
+    for it in loops {
+        around.retain(|&outer| weighted[outer].0.end >= it.end);
+        weighted.push((it, DEEPER.powi(around.len().min(DEEPEST) as i32), around.last().copied()));
+        around.push(weighted.len() - 1);
+    }
+    // How a loop was left is seen in the one around it. (Where a loop dispatches, that counts before anything else.)
+    let innermost = |it: Taken| {
+        let (first, last) = (it.last.min(it.target), it.last.max(it.target));
+        let mut inner = weighted.partition_point(|(it, ..)| it.start <= first).checked_sub(1);
+        while let Some((_, _, outer)) = inner.map(|inner| weighted[inner]).filter(|(it, ..)| it.end <= last) {
+            inner = outer;
+        }
+        inner
     };
-    let forks: Vec<(&Fork, f64)> =
-        forks.iter().filter_map(|fork| around(fork).map(|(it, weight)| (fork, weight / f64::from(it.least_lines())))).collect();
+    let of_a_loop = |mut fork: Fork| {
+        let (it, weight, _) = weighted[innermost(fork.over)?];
+        fork.next.retain(|next| [next.last, next.target].iter().all(|at| (it.start..it.end).contains(at)));
+        (!fork.next.is_empty()).then(|| (fork, weight / f64::from(it.least_lines())))
+    };
+    let forks: Vec<(Fork, f64)> = if dispatches.is_empty() { forks.into_iter().filter_map(of_a_loop).collect() } else { Vec::new() };
     let cost = |begin: u32| -> f64 {
         let off_and_more = |Loop { start, end }: Loop, off: u32, more: u32| {
             let lines = (begin + end - 1) / LINE - (begin + start) / LINE + 1;
@@ -118,11 +131,11 @@ pub(crate) fn lead_in(mut loops: Vec<Loop>, dispatches: &[Loop], forks: &[Fork],
             f64::from(lines - least + more) / f64::from(least) + OFF * f64::from(off) / f64::from(LINE)
         };
         let dispatch = |it: &Loop| DISPATCHES * off_and_more(*it, (LINE - (begin + it.end) % LINE) % LINE, 0);
-        let one = |&(it, weight): &(Loop, f64)| {
+        let one = |&(it, weight, _): &(Loop, f64, Option<usize>)| {
             let starts = (begin + it.start) % LINE;
             weight * off_and_more(it, starts.abs_diff(BEST), at_edges(it, begin))
         };
-        let fork = |&(fork, weight): &(&Fork, f64)| weight * f64::from(fork.lines(begin));
+        let fork = |(fork, weight): &(Fork, f64)| weight * f64::from(fork.lines(begin));
         dispatches.iter().map(dispatch).chain(weighted.iter().map(one)).chain(forks.iter().map(fork)).sum()
     };
     let step = step.clamp(1, LINE);
@@ -149,7 +162,7 @@ mod tests {
         for length in 1..200 {
             for start in 0..130 {
                 let it = Loop { start, end: start + length };
-                let begin = lead_in(vec![it], &[], &[], 1);
+                let begin = lead_in(vec![it], &[], Vec::new(), 1);
                 assert!((ROOM..ROOM + LINE).contains(&begin));
                 let least = length.div_ceil(LINE);
                 // One more at most, where with fewer it would begin or end at a line's begin.
@@ -162,33 +175,33 @@ mod tests {
 
     #[test]
     fn what_lies_well_stays() {
-        assert_eq!(lead_in(Vec::new(), &[], &[], 1), ROOM);
-        assert_eq!(lead_in(vec![Loop { start: 16, end: 60 }], &[], &[], 1), LINE);
+        assert_eq!(lead_in(Vec::new(), &[], Vec::new(), 1), ROOM);
+        assert_eq!(lead_in(vec![Loop { start: 16, end: 60 }], &[], Vec::new(), 1), LINE);
         assert_eq!(
-            lead_in(vec![Loop { start: 10, end: 62 }], &[], &[], 1),
+            lead_in(vec![Loop { start: 10, end: 62 }], &[], Vec::new(), 1),
             LINE + 2,
             "one line, and as near to the best begin as that leaves room for"
         );
-        assert_eq!(lead_in(vec![Loop { start: 0x29, end: 0x81 }], &[], &[], 1), 0x40 + BEST - 0x29, "the loop of 88 bytes");
+        assert_eq!(lead_in(vec![Loop { start: 0x29, end: 0x81 }], &[], Vec::new(), 1), 0x40 + BEST - 0x29, "the loop of 88 bytes");
     }
 
     #[test]
     fn the_inner_loop_goes_first_and_the_constants_stay_aligned() {
         let (outer, inner) = (Loop { start: 20, end: 148 }, Loop { start: 50, end: 100 });
-        let begin = lead_in(vec![inner, outer, Loop { end: 90, ..inner }], &[], &[], 1);
+        let begin = lead_in(vec![inner, outer, Loop { end: 90, ..inner }], &[], Vec::new(), 1);
         assert_eq!((lines(begin, inner), lines(0, outer), begin), (1, 3, 28));
-        let begin = lead_in(vec![inner, outer], &[], &[], 16);
+        let begin = lead_in(vec![inner, outer], &[], Vec::new(), 16);
         assert_eq!((begin % 16, lines(begin, inner)), (0, 1));
-        assert_eq!(lead_in(vec![inner], &[], &[], 64), LINE);
+        assert_eq!(lead_in(vec![inner], &[], Vec::new(), 64), LINE);
     }
 
     #[test]
     fn a_dispatch_ends_where_a_line_does() {
         let (around, dispatch) = (Loop { start: 0x4a, end: 0x26c }, Loop { start: 0x4a, end: 0x73 });
-        assert_eq!((0x73 + lead_in(vec![around], &[dispatch], &[], 1)) % LINE, 0);
+        assert_eq!((0x73 + lead_in(vec![around], &[dispatch], Vec::new(), 1)) % LINE, 0);
         // One that is longer than a line takes two lines and no more.
         let long = Loop { start: 7, end: 7 + 100 };
-        let begin = lead_in(vec![Loop { end: 900, ..long }], &[long], &[], 1);
+        let begin = lead_in(vec![Loop { end: 900, ..long }], &[long], Vec::new(), 1);
         assert_eq!((lines(begin, long), (begin + long.end) % LINE), (2, 0));
     }
 
@@ -196,17 +209,36 @@ mod tests {
     #[test]
     fn ways_that_would_look_the_same_do_not() {
         let it = Loop { start: 0, end: 70 };
-        let fork = Fork(Taken { last: 0x13, target: 0x28 }, Taken { last: 0x27, target: 0x3a });
-        let same = (0..LINE).filter(|&begin| fork.lines(begin) == SAME_FOOTPRINT && begin % 2 == 0);
-        assert_eq!(same.collect::<Vec<_>>(), [24, 56]);
-        let near = (0..LINE).filter(|&begin| fork.lines(begin) == NEAR_FOOTPRINT && begin % 2 == 0);
-        assert_eq!(near.collect::<Vec<_>>(), [14, 16, 18, 20, 22, 46, 48, 50, 52, 54]);
-        let [without, with] = [vec![], vec![fork]].map(|forks| lead_in(vec![it], &[], &forks, 1) % LINE);
-        assert_eq!((without, with), (BEST, 12), "as near to it as the ways look different");
-        let elsewhere = Fork(Taken { last: 80, ..fork.0 }, Taken { last: 99, ..fork.1 });
-        let leaves = Fork(fork.0, Taken { target: 70, ..fork.1 });
+        let (over, next) = (Taken { last: 0x13, target: 0x28 }, Taken { last: 0x27, target: 0x3a });
+        let fork = |over, next| Fork { over, next: vec![next] };
+        let at = |lines| (0..LINE).step_by(2).filter(|&begin| fork(over, next).lines(begin) == lines).collect::<Vec<_>>();
+        assert_eq!((at(SAME_FOOTPRINT), at(NEAR_FOOTPRINT)), (vec![24, 56], vec![14, 16, 18, 20, 22, 46, 48, 50, 52, 54]));
+        let chosen = |loops: Vec<Loop>, dispatches: &[Loop], forks| lead_in(loops, dispatches, forks, 1) % LINE;
+        assert_eq!(chosen(vec![it], &[], vec![]), BEST);
+        assert_eq!(chosen(vec![it], &[], vec![fork(over, next)]), 12, "as near to it as the ways look different");
+        let elsewhere = fork(Taken { last: 80, ..over }, Taken { last: 99, ..next });
+        let leaves = fork(over, Taken { target: 70, ..next });
         for other in [elsewhere, leaves] {
-            assert_eq!(lead_in(vec![it], &[], &[other], 1) % LINE, BEST, "none of a loop");
+            assert_eq!(chosen(vec![it], &[], vec![other]), BEST, "none of a loop");
         }
+        let dispatch = Loop { start: 0, end: 40 };
+        assert_eq!(chosen(vec![it], &[dispatch], vec![fork(over, next)]), chosen(vec![it], &[dispatch], vec![]));
+        // Of a chain of comparisons the worst pair counts, not their number.
+        let chain = Fork { over, next: vec![next; 15] };
+        assert_eq!(chain.lines(16), NEAR_FOOTPRINT);
+    }
+
+    #[test]
+    fn forks_are_of_the_innermost_loop_around_them_and_many_take_no_time() {
+        const LOOPS: u32 = 100_000;
+        let outer = Loop { start: 0, end: 64 * LOOPS + 200 };
+        let inner = (0..LOOPS).map(|number| Loop { start: 64 * number, end: 64 * number + 40 });
+        let fork =
+            |at| Fork { over: Taken { last: at + 0x13, target: at + 0x28 }, next: vec![Taken { last: at + 0x27, target: at + 0x3a }] };
+        // In no inner loop, behind all of them; of one that is left; and of none.
+        let forks: Vec<Fork> = (0..LOOPS).flat_map(|number| [fork(64 * LOOPS), fork(64 * number + 10), fork(64 * LOOPS + 300)]).collect();
+        let began = std::time::Instant::now();
+        lead_in(inner.chain([outer]).collect(), &[], forks, 16);
+        assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
     }
 }

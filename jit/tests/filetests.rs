@@ -3,7 +3,7 @@
 //! A file begins with directives, one a line: `;;! tier = optimizing`, `;;! show = clif | optimized | assembly`, and where wanted
 //! `;;! function = 1` (default 0), `;;! loop = 0` (entrance at the function's nth loop), `;;! plan = 0 -> 2` (inline function 2 at the
 //! nth call_indirect), `;;! decision = {"select-to-branch": {"offset": "Select#0", "likely": true}}` (any decision; the nth operator of that name
-//! stands for its offset, `Body#1` for the body of function 1), `;;! sites = true`, `;;! countdowns = true`, `;;! two-fetches = true` (as on Intel's processors), `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
+//! stands for its offset, `Body#1` for the body of function 1), `;;! sites = true`, `;;! countdowns = true`, `;;! intel = true` (what suits those), `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
 //! whole text, so that a blessing cannot lose the point). `BLESS=1` rewrites the expectations.
 
 use std::path::Path;
@@ -27,7 +27,7 @@ struct Directives {
     decisions: Vec<serde_json::Value>,
     sites: bool,
     countdowns: bool,
-    two_fetches: bool,
+    intel: bool,
     /// Whether what the plan inlines leaves where its guard fails.
     exits: bool,
     contains: Vec<String>,
@@ -54,7 +54,7 @@ fn directives(text: &str) -> Result<Directives> {
             "sites" => result.sites = value.parse()?,
             "exits" => result.exits = value.parse()?,
             "countdowns" => result.countdowns = value.parse()?,
-            "two-fetches" => result.two_fetches = value.parse()?,
+            "intel" => result.intel = value.parse()?,
             "contains" => result.contains.push(value.into()),
             "lacks" => result.lacks.push(value.into()),
             other => bail!("directive {other} = {value}"),
@@ -126,7 +126,7 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
 
 fn output(compilers: &[CraneliftCompiler; 2], text: &str) -> Result<String> {
     let directives = directives(text)?;
-    let compiler = &compilers[usize::from(directives.two_fetches)];
+    let compiler = &compilers[usize::from(directives.intel)];
     let module = Arc::new(Module::new(text.as_bytes())?);
     let entrance = match directives.entry_loop {
         None => Entrance::Body,
@@ -190,9 +190,8 @@ fn check(compilers: &[CraneliftCompiler; 2], path: &Path) -> Result<()> {
 
 #[test]
 fn files() {
-    let compilers = [false, true].map(|two_fetches| {
-        CraneliftCompiler::new(Options { verify: true, two_fetches, ..Options::default() }).expect("a compiler for this machine")
-    });
+    let compilers = [false, true]
+        .map(|intel| CraneliftCompiler::new(Options { verify: true, intel, ..Options::default() }).expect("a compiler for this machine"));
     let mut paths: Vec<_> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/filetests"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -457,7 +457,7 @@ fn a_loop_that_nothing_leads_to_is_none() {
     code.starts = vec![0, 5, 12];
     assert_eq!(
         code.compacted().map(|(bytes, compacted)| (bytes, compacted.lead_in)),
-        Some((RET.to_vec(), placement::lead_in(Vec::new(), &[], &[], 1)))
+        Some((RET.to_vec(), placement::lead_in(Vec::new(), &[], Vec::new(), 1)))
     );
 }
 
@@ -492,20 +492,31 @@ fn branches_that_make_each_other_long_end() {
     }
 }
 
-/// A loop whose branch over one arm and jump over the other leave the same footprint where it begins 24 or 56 bytes into a line, nearly the same from 14 on and from 46 on. See [`Fork`].
+/// A loop whose branch over one arm and jump over the other leave the same footprint where it begins 24 or 56 bytes into a line, nearly the same from 14 on and from 46 on. See [`Fork`]. With a call
+/// on the way to the jump, or where the function returns there, the two are no fork.
 #[test]
 fn a_fork_looks_different_either_way() {
+    // Three bytes each.
     let work = |times| [0x0f, 0xc8, 0x99].repeat(times);
-    let body = [work(6), branch(6 * 3 + 5), work(6), jump(6 * 3), work(9)].concat();
-    let arms = || {
-        let mut code = polling_around(&[], &body);
-        code.starts.extend([6 * 3 + 6, 12 * 3 + 11, 18 * 3 + 11].map(|at| 19 + at));
+    let begins = |arm: Vec<u8>, ends: &[u8], has_footprints| {
+        let mut code = polling_around(&[], &[work(6), branch(18 + ends.len() as i32), arm, ends.to_vec(), work(12)].concat());
+        code.starts.extend([24, 42 + ends.len() as u32, 60 + ends.len() as u32].map(|at| 19 + at));
         code.starts.sort_unstable();
-        code
+        let calls = code.bytes.windows(CALL.len()).position(|bytes| bytes == CALL).map(|at| at as u32 + 1);
+        code.relocated.extend(calls);
+        let (bytes, Compacted { lead_in, .. }) = Code { has_footprints, ..code }.compacted().unwrap();
+        assert_eq!(bytes[0x22], 0x74, "the branch is where it was measured: {}", disassemble(&bytes));
+        (lead_in + 0x10) % placement::LINE
     };
-    let [plain, told] = [false, true].map(|has_footprints| {
-        let (bytes, Compacted { lead_in, .. }) = Code { has_footprints, ..arms() }.compacted().unwrap();
-        (disassemble(&bytes), (lead_in + 0x10) % placement::LINE)
-    });
-    assert_eq!((plain.1, told.1, &plain.0), (16, 12, &told.0), "{}", plain.0);
+    let over = jump(18);
+    let calls = || [CALL.to_vec(), vec![0x99], work(4)].concat();
+    let cases = [
+        ("a fork", work(6), &over[..], 12),
+        ("a call on the way", calls(), &over, 16),
+        ("it returns", work(6), &[0xc3, 0x99, 0x99, 0x99, 0x99], 16),
+    ];
+    for (name, arm, ends, expected) in cases {
+        assert_eq!(begins(arm.clone(), ends, false), 16, "{name}");
+        assert_eq!(begins(arm, ends, true), expected, "{name}");
+    }
 }

@@ -49,8 +49,9 @@ use crate::values::iconst;
 const NAME: &str = "prefetch";
 /// Most operations that are cloned for one access. A guess: a hash function is 3 to 10, and a prefetch gains 50 at least where it gains.
 const MOST_CLONED: usize = 40;
-/// How much nearer the second of two fetches is.
+/// How much nearer the second of two fetches is, in rounds, and how far the first is ahead at least.
 const NEARER: i64 = 8;
+const LEAST_FAR: i64 = 4;
 /// Most loads on the way from the induction variable to the address.
 const MOST_LOADS: usize = 3;
 /// Farthest distance in rounds: beyond it caches have forgotten.
@@ -634,7 +635,7 @@ fn staggered(slice: &Slice<'_>, access: Access, rounds: i64, distance: i64, fetc
 
 /// All fetches as those into the second cache, and the last one, the access's own, again nearer into the first.
 fn twice(mut fetches: Vec<Fetch>) -> Vec<Fetch> {
-    let Some(&own) = fetches.last().filter(|own| own.rounds > 1) else { return fetches };
+    let Some(&own) = fetches.last().filter(|own| own.rounds >= LEAST_FAR) else { return fetches };
     for fetch in &mut fetches {
         fetch.into = Kind::PrefetchFar;
     }
@@ -642,8 +643,8 @@ fn twice(mut fetches: Vec<Fetch>) -> Vec<Fetch> {
     fetches
 }
 
-/// The instruction to emit in front of: the first of the access's block, or of the block where the outermost loop within the slice's
-/// loop is entered; but behind everything that is taken as it is.
+/// The instruction to emit in front of: the access itself, or the first of the block where the outermost loop within the slice's loop is
+/// entered, but there behind everything that is taken as it is.
 fn place(slice: &Slice<'_>, inst: Inst) -> Result<Inst> {
     let Slice { function, loops, of, .. } = *slice;
     let layout = &function.layout;

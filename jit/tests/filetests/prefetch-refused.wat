@@ -8,7 +8,7 @@
 ;;! decision = {"prefetch": {"offset": "I32Load#5", "kind": "strided", "distance": 4}}
 ;;! decision = {"prefetch": {"offset": "I32Load#6", "kind": "strided", "distance": 4}}
 ;;! decision = {"prefetch": {"offset": "I32Load#7", "kind": "indirect", "distance": 4}}
-;;! lacks = prefetcht0
+;;! lacks = prefetcht
 ;;! lacks = function 0: done
 ;; A list walk, a call's result, an index from a load where the plan says strided, no distance, one place, no loop, one of two ways, and
 ;; an index that a division by an unknown number gives.

@@ -1,7 +1,7 @@
 ;;! tier = optimizing
 ;;! show = assembly
 ;;! decision = {"prefetch": {"offset": "I32Load#1", "kind": "indirect", "distance": 64}}
-;;! two-fetches = true
+;;! intel = true
 ;;! contains = prefetcht0
 ;;! contains = prefetcht1
 ;;! contains = prefetch in function 0: done
