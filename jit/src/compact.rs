@@ -632,7 +632,7 @@ impl<'a> Layout<'a> {
         };
         let [loops, dispatches] =
             [&places.jumps.loops, &places.jumps.dispatches].map(|loops| loops.iter().filter_map(now).collect::<Vec<_>>());
-        let forks = if places.has_footprints { self.forks(places.polls) } else { Vec::new() };
+        let forks = if places.has_footprints && !loops.is_empty() { self.forks(places.polls) } else { Vec::new() };
         let lead_in = placement::lead_in(loops, &dispatches, forks, 1);
         // Bytes behind the code keep their alignment, wherever it begins.
         let tail_at = self.end_now + self.end.wrapping_sub(lead_in + self.end_now) % places.alignment;

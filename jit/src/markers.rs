@@ -65,6 +65,10 @@ impl Kind {
         }
     }
 
+    fn is_prefetch(self) -> bool {
+        matches!(self, Kind::Prefetch | Kind::PrefetchFar)
+    }
+
     /// The marker of a trap code, if it is one.
     pub(crate) fn of(code: ir::TrapCode) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.code() == code)
@@ -149,7 +153,7 @@ pub(crate) fn can_be_speculative(opcode: Opcode) -> bool {
 
 /// Puts a prefetch of `address + offset`, of one of the two kinds. `flags` are those of the access it is for (their alias region counts).
 pub(crate) fn prefetch(place: &mut impl Place, kind: Kind, flags: MemFlagsData, address: Value, offset: i32) {
-    debug_assert!(matches!(kind, Kind::Prefetch | Kind::PrefetchFar));
+    debug_assert!(kind.is_prefetch());
     let flags = flags.with_endianness(Endianness::Little).with_trap_code(Some(kind.code()));
     raw_load(place, Opcode::Load, types::I16, flags, address, offset);
 }
@@ -187,7 +191,7 @@ impl Census {
                 if !is_of_frame(function, inst) {
                     census.count(kind);
                 }
-                if matches!(kind, Kind::Prefetch | Kind::PrefetchFar) {
+                if kind.is_prefetch() {
                     patched.push(function.dfg.first_result(inst));
                 }
             }

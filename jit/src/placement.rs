@@ -112,11 +112,8 @@ pub(crate) fn lead_in(mut loops: Vec<Loop>, dispatches: &[Loop], forks: Vec<Fork
     // How a loop was left is seen in the one around it. (Where a loop dispatches, that counts before anything else.)
     let innermost = |it: Taken| {
         let (first, last) = (it.last.min(it.target), it.last.max(it.target));
-        let mut inner = weighted.partition_point(|(it, ..)| it.start <= first).checked_sub(1);
-        while let Some((_, _, outer)) = inner.map(|inner| weighted[inner]).filter(|(it, ..)| it.end <= last) {
-            inner = outer;
-        }
-        inner
+        let begun_last = weighted.partition_point(|(it, ..)| it.start <= first).checked_sub(1);
+        std::iter::successors(begun_last, |&inner| weighted[inner].2).find(|&inner| weighted[inner].0.end > last)
     };
     let of_a_loop = |mut fork: Fork| {
         let (it, weight, _) = weighted[innermost(fork.over)?];

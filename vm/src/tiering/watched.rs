@@ -99,8 +99,12 @@ impl ModuleCode {
 
     /// What has to be made before a function can have bursts takes as long as compiling a body of so many bytes.
     pub(super) fn bytes_before_burst(&self, function: u32) -> usize {
-        let bytes = self.body_bytes(function);
-        if self.is_watched(function) { bytes / SHARE_OF_COMPILE } else { bytes }
+        if self.is_watched(function) { self.bytes_of_form(function) } else { self.body_bytes(function) }
+    }
+
+    /// The same of making its watched form.
+    fn bytes_of_form(&self, function: u32) -> usize {
+        self.body_bytes(function) / SHARE_OF_COMPILE
     }
 
     /// How long that is expected to take.
@@ -110,7 +114,7 @@ impl ModuleCode {
 
     /// How long making a function's watched form is expected to take.
     pub(super) fn time_of_form(&self, function: u32) -> Duration {
-        expected_compile_time(Tier::Instrumented, self.body_bytes(function) / SHARE_OF_COMPILE)
+        expected_compile_time(Tier::Instrumented, self.bytes_of_form(function))
     }
 
     /// Makes a function's watched form, if it is not there, for bursts of a loop or of the body ([`AT_ENTRY`]). False where its probes have no numbers any more.

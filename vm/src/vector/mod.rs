@@ -16,6 +16,7 @@ mod quick;
 pub use functions::{Binary, Extract, Reduce, Shift, Splat, Ternary, Unary};
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 pub(crate) use quick::Pick;
+pub(crate) use quick::blend;
 
 use lanes::{Lane, lane, splat, widen};
 use wasmparser::Operator;

@@ -69,6 +69,13 @@ macro_rules! pd {
     ($f:ident $($arg:expr),*) => { _mm_castpd_si128($f($(_mm_castsi128_pd($arg)),*)) };
 }
 
+/// The bits of `a` where those of the mask are set, and of `b` where not.
+#[inline(always)]
+pub(crate) fn blend(mask: __m128i, a: __m128i, b: __m128i) -> __m128i {
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe { _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b)) }
+}
+
 /// Small functions that have no instruction of their own.
 macro_rules! helpers {
     ($($name:ident($($arg:ident: $ty:ty),*) = $body:expr;)*) => {
@@ -84,7 +91,6 @@ helpers! {
     zero() = _mm_setzero_si128();
     ones() = _mm_set1_epi32(-1);
     not(a: __m128i) = _mm_xor_si128(a, ones());
-    blend(mask: __m128i, a: __m128i, b: __m128i) = _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b));
     // (there are comparisons of signed numbers only)
     shifted32(a: __m128i) = _mm_xor_si128(a, _mm_set1_epi32(i32::MIN));
     above32(a: __m128i, b: __m128i) = _mm_cmpgt_epi32(shifted32(a), shifted32(b));

@@ -6,10 +6,9 @@ use crate::bytecode::{Op, Slot};
 use crate::interp::machine::{Flow, Regs};
 use crate::layout::VmGlobal;
 use crate::trap::TrapCode;
-use crate::vector::{Binary, Extract, LanePlace, Load, Reduce, Shift, ShuffleLanes, Splat, Ternary, Unary};
+use crate::vector::{Binary, Extract, LanePlace, Load, Reduce, Shift, ShuffleLanes, Splat, Ternary, Unary, blend};
 use std::arch::x86_64::{
-    __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_or_si128, _mm_storeu_si128,
-    _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+    __m128i, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_storeu_si128, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
 };
 use std::mem::transmute;
 
@@ -164,7 +163,7 @@ pub(in crate::interp) unsafe fn vector_bitselect<const M: u8>(regs: &mut Regs, d
     // SAFETY: see `super`.
     unsafe {
         let (a, b, mask) = (register(regs, a), register(regs, b), register(regs, third(regs)));
-        set_register(regs, dst, _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b)));
+        set_register(regs, dst, blend(mask, a, b));
         next_but_one(regs)
     }
 }
