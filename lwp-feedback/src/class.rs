@@ -72,7 +72,7 @@ site_classes! {
     /// to its end, other code's included; the detail's bits are those of [`burst_window`].
     BurstWindow = 143, "burst-window";
     /// LWPINS: how often a function was entered and its loops went round in a burst, which may see many functions. Data2 is the sum, in the unit of
-    /// hot records.
+    /// hot records; Data1 is how often it returned (0 where loads were timed).
     BurstRounds = 144, "burst-rounds";
     /// LWPINS: how often a site was passed in a burst that only counts, or a direct call made in one that judges. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
     /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken;

@@ -319,12 +319,11 @@ impl std::fmt::Display for NotInlinable {
     }
 }
 
-pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnapshot {
+/// `sees_branches`: event 3 is recorded. Without it nothing is known of branches, nor of what a branch in a select's place would meet, though both were counted.
+pub(super) fn of_function(func: u32, profile: &FunctionProfile, sees_branches: bool) -> FunctionSnapshot {
     let values = |top: &TopK| -> Vec<ValueCount> {
         top.sorted().into_iter().map(|Kept { value, count, error, .. }| ValueCount { value, count, error }).collect()
     };
-    // Without event 3 nothing is known of branches, nor of what a branch in a select's place would meet, though both were counted.
-    let sees_branches = profile.branches.values().any(|branch| branch.taken > 0 || branch.not_taken > 0 || branch.sampled_mispredicted > 0);
     FunctionSnapshot {
         func,
         records: profile.records,

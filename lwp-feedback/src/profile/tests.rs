@@ -72,6 +72,10 @@ fn counted_branches_say_which_way_and_nothing_without_event_3() {
     (0..50).for_each(|_| counted(10, 9));
     let branches = || profile.snapshot(MODULE).functions[0].branches.clone();
     assert!(branches().is_empty(), "event 3 was left out");
+    let elsewhere = Profile::default();
+    counted_in_a_burst(&elsewhere, BURST_SITE_BRANCH, 10, 9);
+    elsewhere.apply(&at(2, 60), &Record::new(EventId::BRANCHES, 0, 0xE000, 0, 0, 0, 0));
+    assert_eq!(elsewhere.snapshot(MODULE).functions[0].branches[0].counted, [9, 1], "another function's record says that it is in");
     profile.apply(&at(1, 60), &Record::new(EventId::BRANCHES, 0, 0xE000, 0, 0, 0, 0));
     let [it, other] = branches()[..] else { panic!() };
     assert_eq!((it.taken, it.counted, it.ways(), other.ways()), (0, [450, 50], [450, 50], [1, 0]));

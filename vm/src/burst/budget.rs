@@ -227,6 +227,11 @@ impl Budget {
         self.has_credit() && self.account().owed_ns == 0.0
     }
 
+    /// Whether something as dear as that may be compiled although something is owed: what is cheap and comes all the time must not keep it waiting for ever. So no more is ever owed than twice what one compile takes.
+    pub(crate) fn may_owe(&self, cost: Duration) -> bool {
+        self.has_credit() && self.account().owed_ns < cost.as_nanos() as f64
+    }
+
     /// Whether the steady share of the time since the engine began is as much as that.
     pub(crate) fn has_earned(&self, cost: Duration) -> bool {
         self.started.elapsed().as_secs_f64() * self.share * STEADY_FACTOR >= cost.as_secs_f64()
@@ -449,6 +454,21 @@ mod tests {
         let (later, steady) = (stats.later_percent.unwrap(), stats.steady_percent.unwrap());
         assert!((3.19..3.21).contains(&later) && (1.99..2.01).contains(&steady), "{stats:?}");
         assert!((2999.0..3010.0).contains(&stats.steady_ms) && (11.5..11.7).contains(&stats.cost_percent), "{stats:?}");
+    }
+
+    #[test]
+    fn what_is_dear_may_be_owed_beside_less_than_itself() {
+        let budget = Budget::new(1.0);
+        budget.compiled(Duration::from_millis(4));
+        budget.credit_ns.store(1, Ordering::Relaxed);
+        let owed = budget.account.lock().unwrap().owed_ns;
+        assert!((1.9e6..=2.1e6).contains(&owed) && !budget.may_compile(), "{owed}");
+        assert!(budget.may_owe(Duration::from_millis(12)) && !budget.may_owe(Duration::from_millis(1)));
+        budget.compiled(Duration::from_millis(12));
+        budget.credit_ns.store(1, Ordering::Relaxed);
+        assert!(!budget.may_owe(Duration::from_millis(12)), "the next one waits");
+        budget.credit_ns.store(0, Ordering::Relaxed);
+        assert!(!budget.may_owe(Duration::from_secs(1)), "without credit nothing may");
     }
 
     #[test]

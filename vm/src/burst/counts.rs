@@ -80,7 +80,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     let (mut functions, mut last) = (BTreeSet::new(), None);
     for (base, counts) in tables {
         let Some((_, table)) = probes.table(base) else { continue };
-        let (mut rounds, mut rounds_ip) = (0, None);
+        let (mut rounds, mut returns, mut rounds_ip) = (0, 0, None);
         for (site, &[passed, taken]) in table.sites.iter().zip(&counts).filter(|(_, counts)| counts[0] > 0) {
             let passed = u64::from(passed);
             let detail = match site.kind {
@@ -96,7 +96,11 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                     unsafe { say_calls(site.ip, callee, passed as u32, ring) };
                     continue;
                 }
-                ProbeKind::Return | ProbeKind::ReturnOf | ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,
+                ProbeKind::Return | ProbeKind::ReturnOf => {
+                    returns += passed as u32;
+                    BURST_SITE_TRANSFER
+                }
+                ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,
                 ProbeKind::Value(_) | ProbeKind::Trips(_) => 0,
                 ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round => {
                     rounds += passed;
@@ -108,7 +112,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
             say(site.ip, SiteClass::BurstSite, detail, words::value_class(site.kind).unwrap_or(0).into(), passed);
         }
         if let Some(ip) = rounds_ip {
-            say(ip, SiteClass::BurstRounds, 0, 0, rounds);
+            say(ip, SiteClass::BurstRounds, 0, returns, rounds);
             functions.insert((table.module, table.function));
             last = Some(ip);
         }

@@ -83,8 +83,8 @@ pub(crate) unsafe fn finish(
     let mut calls: BTreeMap<u32, (ProbeSite, u32, u32)> = BTreeMap::new();
     let mut sequences = Sequences::default();
     let mut rounds = 0u64;
-    // Of every function in the buffer, by its table's first probe: an address in it, its entries and rounds.
-    let mut seen_rounds: BTreeMap<u32, (u64, u64, (u64, u32))> = BTreeMap::new();
+    // Of every function in the buffer, by its table's first probe: an address in it, its entries and rounds, and its returns.
+    let mut seen_rounds: BTreeMap<u32, (u64, u64, u32, (u64, u32))> = BTreeMap::new();
     let mut round_ip = None;
     let mut timed = 0;
     let mut recorded = false;
@@ -117,7 +117,12 @@ pub(crate) unsafe fn finish(
             unsafe { store_programmed(lwpcb, site.ip, u32::from(SiteClass::Poll.imm16(0)), offset, 0) };
         }
         if matches!(site.kind, ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round) {
-            seen_rounds.entry(seen.base).or_insert((site.ip, 0, (seen.table.module, seen.table.function))).1 += 1;
+            seen_rounds.entry(seen.base).or_insert((site.ip, 0, 0, (seen.table.module, seen.table.function))).1 += 1;
+        }
+        if matches!(site.kind, ProbeKind::Return | ProbeKind::ReturnOf)
+            && let Some((_, _, returns, _)) = seen_rounds.get_mut(&seen.base)
+        {
+            *returns += 1;
         }
         if sampling.is_some() {
             sequences.see(seen);
@@ -232,8 +237,8 @@ pub(crate) unsafe fn finish(
         // SAFETY: the caller's promise.
         unsafe { say_calls(site.ip, callee, count, ring) };
     }
-    for &(ip, count, _) in seen_rounds.values() {
-        say(ip, SiteClass::BurstRounds, 0, 0, count);
+    for &(ip, count, returns, _) in seen_rounds.values() {
+        say(ip, SiteClass::BurstRounds, 0, returns, count);
     }
     if let Some(ip) = round_ip {
         let ns = if open.kind == Kind::Branches && open.offset != AT_ENTRY { (open.ticks as f64 * ns_per_tick).max(1.0) as u64 } else { 0 };
@@ -241,7 +246,7 @@ pub(crate) unsafe fn finish(
         unsafe { say_window(open, ip, ring) };
         say(ip, SiteClass::BurstEnd, 0, u32::try_from(rounds).unwrap_or(u32::MAX), ns);
     }
-    whole.then(|| seen_rounds.into_values().map(|(_, _, function)| function).collect())
+    whole.then(|| seen_rounds.into_values().map(|(_, _, _, function)| function).collect())
 }
 
 /// Stores how often a direct call was made in a burst.

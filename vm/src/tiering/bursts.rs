@@ -9,7 +9,7 @@
 //! instances' entries do. That begins the burst at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
-use super::candidates::{Candidate, KEPT_SERVES_FOR, Returned};
+use super::candidates::{Candidate, KEPT_SERVES_FOR, Returned, SeenFunction};
 use super::edges::stop_asking_loop;
 use super::thresholds::{WATCHED_FROM, by_cost};
 use super::{CodeVersion, Published};
@@ -191,8 +191,8 @@ pub(super) struct ModuleBursts {
     /// Functions that are asked at their code's detours, and that code. No lock but the code's own is taken under this one.
     detours: Mutex<HashMap<u32, Arc<CodeVersion>>>,
     pub(super) returned: Mutex<Returned>,
-    /// Bursts that saw each function, where calls are followed.
-    pub(super) seen: Mutex<HashMap<u32, u32>>,
+    /// What bursts saw of each function, where calls are followed.
+    pub(super) seen: Mutex<HashMap<u32, SeenFunction>>,
     /// Held while a watched form is made. Under it the locks of the tables that know it are taken, and no others.
     pub(super) making: Mutex<()>,
     /// Numbers of the first probes of this module's tables.

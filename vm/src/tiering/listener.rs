@@ -291,7 +291,7 @@ impl monitor::Listener for Listener {
                 return;
             }
             for code in shared.modules(event.function.module) {
-                code.seen_in_burst(event.function.func);
+                code.seen_in_burst(event.function.func, event.value, event.data1);
             }
             return;
         }

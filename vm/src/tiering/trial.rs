@@ -12,6 +12,7 @@
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
 
 use super::arms::Arms;
+use super::candidates::SeenFunction;
 use super::difference::{are_one_question, are_small, fresh, key, merged, parts, share_of_small, with_distances, without};
 use super::drift::Memory;
 use super::planning::place_name;
@@ -19,7 +20,7 @@ use super::trial_state::{Active, Candidate, Slowed, Stage, State, Tournament, Tr
 use super::verdict::{Distribution, Judgement, MARGIN, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Padding, Tier};
-use crate::engine::TierPolicy;
+use crate::engine::{TierPolicy, lock};
 use crate::queue::Work;
 use crate::timeline::What;
 use lwp_feedback::policy::{Decision, Plan, Refusal};
@@ -163,6 +164,10 @@ impl ModuleCode {
                 return; // asked again when its code is there
             }
         };
+        // (asked again after so many more bursts)
+        if self.seen(function).is_some_and(|seen| !seen.suffices(self.time_of_arms(function))) {
+            return;
+        }
         let is_small = wanted.0.as_ref().is_some_and(|plan| !plan.decisions.is_empty() && are_small(&plan.decisions));
         if is_small && self.awaits_times(function) {
             return; // asked again after the next burst; no burst times the loads of what is on trial by itself, and there may be much more to win
@@ -261,6 +266,8 @@ impl ModuleCode {
         let hottest = hottest.map(|inner| around(inner).unwrap_or(inner));
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
         let long = rounds.checked_div(calls).map_or(rounds >= LOOP_ROUNDS_UNCALLED, |rounds| rounds >= LOOP_ROUNDS);
+        // What is called 20 times less often than it loops has no record of a call; and in tier 2 there are no records.
+        let long = long && self.seen(function).and_then(|seen| seen.rounds_per_call()).is_none_or(|rounds| rounds >= LOOP_ROUNDS);
         match hottest {
             Some(offset) if long || !body && calls == 0 => Place::At(Entrance::Loop(offset)),
             // Where calls go to tier 2 before any counter of a loop ended, nobody else asks for its entrance.
@@ -684,6 +691,11 @@ impl ModuleCode {
         let shape = self.shape(function);
         let around = shape.loops.iter().filter(|it| (it.offset + 1..it.end).contains(&offset));
         around.map(|it| it.offset).collect()
+    }
+
+    /// What bursts saw of a function, where calls are followed.
+    fn seen(&self, function: u32) -> Option<SeenFunction> {
+        lock(&self.bursts.seen).get(&function).copied()
     }
 
     fn hottest_loop(&self, function: u32) -> Option<u32> {

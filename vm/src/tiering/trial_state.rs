@@ -206,11 +206,11 @@ impl State {
         self.active.as_ref().filter(|active| active.stage == Stage::Running).map(|active| &active.candidate)
     }
 
-    /// Nanoseconds that compiles for trials may take now.
-    pub(super) fn compiles_left(&mut self, percent: f64) -> f64 {
+    /// Nanoseconds that compiles for trials may take now, at `percent` of the time, `factor` times that and as much more at first.
+    pub(super) fn compiles_left(&mut self, percent: f64, factor: f64) -> f64 {
         let now = Instant::now();
-        let (left, then) = self.compiles.unwrap_or((COMPILES_AT_FIRST.as_nanos() as f64, now));
-        let earned = now.duration_since(then).as_nanos() as f64 * percent / 100.0;
+        let (left, then) = self.compiles.unwrap_or((COMPILES_AT_FIRST.as_nanos() as f64 * factor, now));
+        let earned = now.duration_since(then).as_nanos() as f64 * percent * factor / 100.0;
         let left = (left + earned).min(COMPILES_SAVED.as_nanos() as f64);
         self.compiles = Some((left, now));
         left
@@ -359,13 +359,14 @@ mod tests {
     #[test]
     fn what_compiles_for_trials_take_is_earned() {
         let mut state = State::default();
-        let ms = |state: &mut State| state.compiles_left(5.0) / 1e6;
+        let ms = |state: &mut State| state.compiles_left(5.0, 1.0) / 1e6;
         assert_eq!(ms(&mut state), 100.0);
         state.compiled(Duration::from_millis(400));
         assert!((-300.0..-290.0).contains(&ms(&mut state)));
         let (left, then) = state.compiles.unwrap();
         state.compiles = Some((left, then - Duration::from_secs(10)));
         assert!((200.0..210.0).contains(&ms(&mut state)), "500 ms of ten seconds");
+        assert_eq!(State::default().compiles_left(5.0, 4.0), 400e6, "with a processor of their own");
         state.compiles = Some((0.0, then - Duration::from_secs(1000)));
         assert_eq!(ms(&mut state), 500.0, "no more is saved up");
     }

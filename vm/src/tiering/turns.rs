@@ -51,11 +51,12 @@ impl ModuleCode {
         if trials.try_same {
             return (!state.waiting.is_empty()).then_some(0);
         }
-        let percent = trials.compile_percent * if self.shared.compile_costs.alone { 1.0 } else { ELSEWHERE };
-        let left = state.compiles_left(percent);
+        let factor = if self.shared.compile_costs.alone { 1.0 } else { ELSEWHERE };
+        let percent = trials.compile_percent * factor;
+        let left = state.compiles_left(trials.compile_percent, factor);
         let costs = |candidate: &Candidate| match candidate.arms {
             Some(_) => 0.0,
-            None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
+            None => self.time_of_arms(candidate.function).as_nanos() as f64,
         };
         let missing = |candidate: &Candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) - left;
         // Once each: what compiles cost is measured meanwhile, and an order that changes under a sort may panic.
@@ -70,6 +71,11 @@ impl ModuleCode {
             missing if missing > 0.0 && missing <= soon => order.into_iter().find(|&index| state.waiting[index].arms.is_some()),
             _ => order.into_iter().find(|&index| missing(&state.waiting[index]) <= 0.0),
         }
+    }
+
+    /// How long a trial's arms are expected to take to compile.
+    pub(super) fn time_of_arms(&self, function: u32) -> Duration {
+        Duration::from_nanos((ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(function))) as u64)
     }
 
     /// Leads running code into the running trial: through its poll, or by the function's entry.
