@@ -247,6 +247,49 @@ fn what_a_large_module_calls_is_followed_and_not_compiled_for_bursts() {
     assert_eq!((followed, compiled), (0, 100));
 }
 
+/// Kinds of the decisions in a function's first optimized body, and how many trials it had before that.
+fn first_decisions(feedback: FeedbackPolicy, stress: Stress) -> (Vec<&'static str>, usize) {
+    let work = "(local.set $x (i32.xor (i32.mul (local.get $x) (i32.const 31)) (i32.const 7)))".repeat(10);
+    let wat = format!(
+        "(module
+          (func $leaf (param $x i32) (result i32) {work} (local.get $x))
+          (func $caller (param $x i32) (result i32)
+            (if (i32.eqz (i32.and (local.get $x) (i32.const 127))) (then {work}))
+            (call $leaf (local.get $x)))
+          (func $run (export \"run\") (param $n i32) (result i32) (local $a i32)
+            (loop $again
+              (local.set $a (i32.add (local.get $a) (call $caller (local.get $n))))
+              (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+            (local.get $a)))"
+    );
+    let expected = Guest::stressed(&wat, 0.0, FeedbackPolicy::Off, Stress::default()).call("run", &[5000]);
+    let mut guest = Guest::stressed(&wat, 20.0, feedback, stress);
+    let began = Instant::now();
+    loop {
+        assert_eq!(guest.call("run", &[5000]), expected, "bursts change no result");
+        let report = guest.report();
+        let caller = report.functions.iter().find(|it| it.name.as_deref() == Some("caller"));
+        let bodies = caller.into_iter().flat_map(|it| &it.versions).filter(|it| it.tier == "optimizing" && it.loop_offset.is_none());
+        if let Some(first) = bodies.min_by_key(|it| it.version) {
+            let trials = report.trials.iter().filter(|trial| caller.is_some_and(|it| it.function == trial.function)).count();
+            return (first.decisions.iter().map(|decision| decision.name()).collect(), trials);
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "never compiled");
+    }
+}
+
+#[test]
+fn what_a_large_module_interprets_is_counted_before_its_first_compile_and_that_knows_it() {
+    let _one = machine();
+    let follow = || Stress { follow_calls: true, ..Stress::default() };
+    let (decisions, trials) = first_decisions(FeedbackPolicy::Lwp, follow());
+    assert!(decisions.contains(&"layout") && decisions.contains(&"inline-direct"), "{decisions:?}");
+    assert_eq!(trials, 0);
+    // A small module's functions are tried soon, and without feedback nothing is planned.
+    assert_eq!(first_decisions(FeedbackPolicy::Lwp, Stress::default()).0, Vec::<&str>::new());
+    assert_eq!(first_decisions(FeedbackPolicy::Off, follow()).0, Vec::<&str>::new());
+}
+
 /// Two loops in turn, each of more rounds than a burst has words.
 const LONG_LOOPS: &str = "(module (func $run (export \"run\") (param $n i32) (result i32) (local $i i32) (local $a i32)
     (loop $again
@@ -617,6 +660,8 @@ fn gather(bytes: u32) -> String {
 /// The load of `b` after bursts have timed it some thousand times. `accept` says whether the machine was quiet enough.
 fn timed_gather(bytes: u32, mut accept: impl FnMut(&lwp_feedback::profile::LoadSnapshot) -> bool) -> lwp_feedback::profile::LoadSnapshot {
     let mut last = None;
+    // (an engine asks for them when it is 300 ms old, which none of these is on a fast machine)
+    lwp_feedback::calibrate::plateaus();
     // On a guest whose neighbours use the memory one try in seven was quiet enough.
     for _ in 0..60 {
         let mut guest = Guest::acted_on(&gather(bytes), 20.0, FeedbackPolicy::Off);
@@ -828,7 +873,7 @@ fn what_is_asked_keeps_its_entry_and_is_led_to_its_burst_by_its_detour() {
     // (a trial's gate is an entry too)
     let mut guest = Guest::acted_on(RECURSION, 20.0, FeedbackPolicy::Off);
     let mut before = None;
-    for _ in 0..500 {
+    for _ in 0..5_000 {
         assert_eq!(guest.call("fib", &[27]), 196_418, "bursts change no result");
         let words = guest.report().bursts.words;
         let (detours, entries) = guest.loaded.code.bodies_asked();

@@ -72,11 +72,11 @@ site_classes! {
     /// to its end, other code's included; the detail's bits are those of [`burst_window`].
     BurstWindow = 143, "burst-window";
     /// LWPINS: how often a function was entered and its loops went round in a burst, which may see many functions. Data2 is the sum, in the unit of
-    /// hot records; Data1 is how often it returned (0 where loads were timed).
+    /// hot records; Data1 is how often it returned; the detail is 0 or [`BURST_EARLY`].
     BurstRounds = 144, "burst-rounds";
     /// LWPINS: how often a site was passed in a burst that only counts, or a direct call made in one that judges. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
     /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken;
-    /// [`BURST_SITE_CALL`] where it is a direct call: then that names the callee.
+    /// [`BURST_SITE_CALL`] where it is a direct call: then that names the callee; and the bit [`BURST_EARLY`].
     BurstSite = 145, "burst-site";
     /// LWPINS: eight indices of a `br_table` that followed each other in a burst. Data2 holds them, a byte each, the latest lowest; Data1 how often they did.
     BurstSequence = 146, "burst-sequence";
@@ -103,6 +103,8 @@ pub const BURST_SITE_TRANSFER: u8 = 1;
 pub const BURST_SITE_BRANCH: u8 = BURST_SITE_TRANSFER | 2;
 /// Detail of a `BurstSite` record of a direct call, which no event 3 record is written of.
 pub const BURST_SITE_CALL: u8 = 4;
+/// Bit of a `BurstSite` and of a `BurstRounds` record's detail: the burst looked at a function before its first compile, once each, so its counts say nothing of how the run's time is spread.
+pub const BURST_EARLY: u8 = 8;
 
 impl SiteClass {
     /// The imm16 of an instruction of this class.

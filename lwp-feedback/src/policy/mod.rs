@@ -61,6 +61,12 @@ pub trait Policy: fmt::Debug + Send + Sync {
     /// Decides for every function of the snapshot.
     fn plan(&self, snapshot: &Snapshot, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>);
 
+    /// Whether what costs nothing while it runs (layouts, inlined direct calls) may be carried out in the first code of a function, before there is any code that it could be timed against. What a policy that may be wrong
+    /// says is all tried.
+    fn makes_first_plans(&self) -> bool {
+        false
+    }
+
     /// The run is over: what takes longer than that from now on is not waited for.
     fn end_within(&self, _patience: Duration) {}
 
@@ -101,6 +107,10 @@ pub fn without_forbidden(mut plans: Vec<Plan>, budgets: &Budgets) -> (Vec<Plan>,
 pub struct DefaultPolicy;
 
 impl Policy for DefaultPolicy {
+    fn makes_first_plans(&self) -> bool {
+        true
+    }
+
     fn plan(&self, snapshot: &Snapshot, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
         plan(snapshot, budgets)
     }

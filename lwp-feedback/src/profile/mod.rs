@@ -26,7 +26,7 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::class::{BURST_SITE_BRANCH, BURST_SITE_CALL, SiteClass, TRIPS_AT_LEAST};
+use crate::class::{BURST_EARLY, BURST_SITE_BRANCH, BURST_SITE_CALL, SiteClass, TRIPS_AT_LEAST};
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 use crate::record::OUTCOME_UNKNOWN;
@@ -245,6 +245,9 @@ struct FunctionProfile {
     selects: BTreeMap<u32, Select>,
     rounds: BTreeMap<u32, Rounds>,
     calls: BTreeMap<u32, Call>,
+    /// What bursts before its first compile counted, of branches (taken, not taken) and of direct calls: of how often it runs they say nothing, so they stand apart, and until that compile.
+    early_branches: BTreeMap<u32, [u64; 2]>,
+    early_calls: BTreeMap<u32, Call>,
     sequences: BTreeMap<u32, Sequences>,
     settled_branches: Settled,
     settled_selects: Settled,
@@ -273,6 +276,14 @@ impl FunctionProfile {
         self.settled_selects.settle(self.selects.iter().map(|(&offset, select)| (offset, select.counts())));
     }
 
+    fn calls(&mut self) -> &mut BTreeMap<u32, Call> {
+        &mut self.calls
+    }
+
+    fn early_calls(&mut self) -> &mut BTreeMap<u32, Call> {
+        &mut self.early_calls
+    }
+
     fn site_count(&self) -> usize {
         self.sites.len()
             + self.branches.len()
@@ -280,6 +291,8 @@ impl FunctionProfile {
             + self.selects.len()
             + self.rounds.len()
             + self.calls.len()
+            + self.early_branches.len()
+            + self.early_calls.len()
             + self.sequences.len()
     }
 
@@ -381,11 +394,20 @@ impl Profile {
         Self { limits, ..Self::default() }
     }
 
+    /// Event 3 is recorded, though no record of it need have come yet: what bursts counted of branches and calls may be used.
+    pub fn expect_branches(&self) {
+        self.sees_branches.store(true, Ordering::Relaxed);
+    }
+
     /// Counts a record.
     pub fn apply(&self, resolved: &Resolved, record: &Record) {
         // What a run consists of is for who estimates totals; of a profile it says which ways branches go and how often calls are made, and makes nothing that is known fade.
         let counted = match (record.event_id(), SiteClass::from_imm16(record.flags())) {
-            (EventId::PROGRAMMED, Some((SiteClass::BurstSite, detail @ (BURST_SITE_BRANCH | BURST_SITE_CALL)))) => Some(detail),
+            (EventId::PROGRAMMED, Some((SiteClass::BurstSite, detail)))
+                if matches!(detail & !BURST_EARLY, BURST_SITE_BRANCH | BURST_SITE_CALL) =>
+            {
+                Some(detail)
+            }
             (EventId::PROGRAMMED, Some((SiteClass::BurstSite, _))) => return,
             _ => None,
         };
@@ -406,15 +428,21 @@ impl Profile {
             }
         };
         let function = &mut *function;
-        if counted == Some(BURST_SITE_CALL) {
+        let early = counted.is_some_and(|detail| detail & BURST_EARLY != 0);
+        if counted.is_some_and(|detail| detail & !BURST_EARLY == BURST_SITE_CALL) {
             let (count, callee) = (record.data2() as u32, (record.data2() >> 32) as u32);
             let add = |call: &mut Call| *call = Call { callee, count: call.count.saturating_add(count.into()) };
-            return self.at(function, |function| &mut function.calls, resolved.wasm_offset, Call::default, add);
+            let calls = if early { FunctionProfile::early_calls } else { FunctionProfile::calls };
+            return self.at(function, calls, resolved.wasm_offset, Call::default, add);
         }
         if counted.is_some() {
             let (passed, taken) = (record.data2() as u32, (record.data2() >> 32) as u32);
             let taken = taken.min(passed);
             let outcomes = [taken, passed - taken].map(u64::from);
+            if early {
+                let add = |counted: &mut [u64; 2]| *counted = std::array::from_fn(|at| counted[at].saturating_add(outcomes[at]));
+                return self.at(function, |function| &mut function.early_branches, resolved.wasm_offset, Default::default, add);
+            }
             let add = |branch: &mut Branch| branch.counted = std::array::from_fn(|at| branch.counted[at].saturating_add(outcomes[at]));
             return self.at(function, |function| &mut function.branches, resolved.wasm_offset, Branch::default, add);
         }
@@ -626,6 +654,21 @@ impl Profile {
         self.functions.get(&function).map(|profile| snapshot::of_function(function.func, &profile, sees_branches))
     }
 
+    /// The same for a function's first compile: with what bursts counted before it, which is forgotten then.
+    pub fn function_for_first_compile(&self, function: FunctionId) -> Option<FunctionSnapshot> {
+        let mut profile = self.functions.get_mut(&function)?;
+        let branches = std::mem::take(&mut profile.early_branches);
+        let calls = std::mem::take(&mut profile.early_calls);
+        self.sites.fetch_sub((branches.len() + calls.len()) as u64, Ordering::Relaxed);
+        let sees_branches = self.sees_branches.load(Ordering::Relaxed);
+        let mut snapshot = snapshot::of_function(function.func, &profile, sees_branches);
+        drop(profile);
+        if sees_branches {
+            snapshot.add_early(branches, calls);
+        }
+        Some(snapshot)
+    }
+
     /// Records of a function so far.
     pub fn records(&self, function: FunctionId) -> u64 {
         self.functions.get(&function).map_or(0, |profile| profile.records)
@@ -639,7 +682,8 @@ impl Profile {
     /// Puts a saved snapshot back, replacing what is there of its functions. Load histograms keep their classes. Where the limits leave no room for all sites, those
     /// that were seen most are taken, and the others are counted as lost.
     pub fn restore(&self, saved: &Snapshot) {
-        if saved.functions.iter().any(|function| !function.branches.is_empty()) {
+        let knows_branches = |it: &FunctionSnapshot| !it.branches.is_empty() || !it.calls.is_empty() || !it.selects.is_empty();
+        if saved.functions.iter().any(knows_branches) {
             self.sees_branches.store(true, Ordering::Relaxed);
         }
         let mut functions = Vec::new();

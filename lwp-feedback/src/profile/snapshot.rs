@@ -1,5 +1,7 @@
 //! A profile as sorted plain data: what the policy reads, reports print and files hold.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::sequences::SEQUENCE;
@@ -316,6 +318,29 @@ impl std::fmt::Display for NotInlinable {
             NotInlinable::TooLarge => "too large",
             NotInlinable::NotTranslatable => "not translatable",
         })
+    }
+}
+
+impl FunctionSnapshot {
+    /// Adds what bursts before the function's first compile counted.
+    pub(super) fn add_early(&mut self, branches: BTreeMap<u32, [u64; 2]>, calls: BTreeMap<u32, Call>) {
+        for (offset, [taken, not_taken]) in branches {
+            let at = match self.branches.binary_search_by_key(&offset, |branch| branch.offset) {
+                Ok(at) => at,
+                Err(at) => {
+                    self.branches.insert(at, BranchSnapshot { offset, ..BranchSnapshot::default() });
+                    at
+                }
+            };
+            let counted = &mut self.branches[at].counted;
+            *counted = [counted[0].saturating_add(taken), counted[1].saturating_add(not_taken)];
+        }
+        for (offset, Call { callee, count }) in calls {
+            match self.calls.binary_search_by_key(&offset, |call| call.offset) {
+                Ok(at) => self.calls[at].count = self.calls[at].count.saturating_add(count),
+                Err(at) => self.calls.insert(at, CallSnapshot { offset, callee, count }),
+            }
+        }
     }
 }
 

@@ -66,6 +66,23 @@ fn counted_calls_name_their_callee_and_fade_as_branches_do() {
 }
 
 #[test]
+fn what_was_counted_before_the_first_compile_is_for_that_one_alone() {
+    let profile = Profile::default();
+    let id = at(1, 60).function;
+    counted_in_a_burst(&profile, BURST_SITE_BRANCH | BURST_EARLY, 10, 9);
+    counted_in_a_burst(&profile, BURST_SITE_CALL | BURST_EARLY, 12, 3);
+    let seen = |snapshot: FunctionSnapshot| (snapshot.branches.len(), snapshot.calls.len());
+    assert_eq!(profile.function(id).map(seen), Some((0, 0)));
+    profile.expect_branches();
+    assert_eq!(profile.function(id).map(seen), Some((0, 0)), "of how often it runs they say nothing");
+    counted_in_a_burst(&profile, BURST_SITE_CALL, 5, 3);
+    let first = profile.function_for_first_compile(id).unwrap();
+    assert_eq!((first.branches[0].counted, first.calls[0].count, first.calls[0].callee), ([9, 1], 17, 3));
+    let later = profile.function_for_first_compile(id).unwrap();
+    assert_eq!((later.branches.len(), later.calls[0].count), (0, 5));
+}
+
+#[test]
 fn counted_branches_say_which_way_and_nothing_without_event_3() {
     let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
     let counted = |passed, taken| counted_in_a_burst(&profile, BURST_SITE_BRANCH, passed, taken);

@@ -19,6 +19,10 @@ pub(crate) const ENOUGH: u32 = 8;
 /// Credit earned per time, times the share, when nothing is new any more; while a loop is, [`LEARNING_FACTOR`]. The aim is three tenths at most: polls take some more than they are given, and what a compile takes that
 /// was set aside for long is all taken at once.
 const STEADY_FACTOR: f64 = 0.2;
+/// What bursts of functions before their first compile may take, of all time, times the share.
+const EARLY_FACTOR: f64 = 3.0;
+/// And at the start so much, seconds, times the share.
+const EARLY_START: f64 = 0.1;
 /// What there is at the start, so that the first hot loop need not wait, times the share: 200 ms of run time (2 ms at 1 %), which a compile of a small function
 /// and some bursts take. A guess.
 const START_NS: f64 = 200e6;
@@ -38,7 +42,7 @@ const LONGEST_NS: f64 = 400e3;
 /// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`), whose 99th percentile is about three times this: 165 to
 /// 225 at 100 µs and at least 1024 words, 119 to 168 so, 92 to 125 at 25 µs and 256 words (a day of slow memory).
 const LONGEST_MODEL_NS: f64 = 50e3;
-/// The most that is made for bursts while something is owed, and by who runs a burst: about as much as one takes. (With four times as much the debt grew for as long as CPython's evaluation loop waited for its end, 6 s in every second run.)
+/// The most that is made for bursts while something is owed that is as dear, and by who runs a burst: about as much as one takes. (With four times as much the debt grew for as long as CPython's evaluation loop waited for its end, 6 s in every second run.)
 pub(crate) const SMALL: Duration = Duration::from_micros(100);
 /// Longest burst wanted that only counts, ns: many short ones say more of what a run consists of than few long ones, for most phases are longer than any
 /// burst; but the first words of each find cold caches (20 us of it, here).
@@ -153,6 +157,8 @@ pub(crate) struct Budget {
     account: Mutex<Account>,
     words: [AtomicU64; 4],
     bursts: [AtomicU64; 3],
+    /// What bursts of functions before their first compile took, of the time in all.
+    early_ns: AtomicU64,
     written: AtomicU64,
     dropped: AtomicU64,
     declined: AtomicU64,
@@ -187,6 +193,7 @@ impl Budget {
             }),
             words: LENGTHS.map(|(first, ..)| AtomicU64::new(first.into())),
             bursts: Default::default(),
+            early_ns: AtomicU64::new(0),
             written: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             declined: AtomicU64::new(0),
@@ -205,6 +212,31 @@ impl Budget {
     /// Whether anything may be recorded at all.
     pub(crate) fn allows_any(&self) -> bool {
         self.share > 0.0
+    }
+
+    /// Whether a function that is not compiled yet may have a burst. These come while a program goes through what is new to it, when nothing else has credit left, and what they say spares a trial: they have a share of their own.
+    pub(crate) fn has_early_credit(&self) -> bool {
+        (self.started.elapsed().as_secs_f64() * EARLY_FACTOR + EARLY_START) * self.share * 1e9
+            > self.early_ns.load(Ordering::Relaxed) as f64
+    }
+
+    /// What such bursts need was made.
+    pub(crate) fn spent_on_early_form(&self, ns: f64) {
+        self.early_ns.fetch_add(ns as u64, Ordering::Relaxed);
+        self.compile_ns.fetch_add(ns as u64, Ordering::Relaxed);
+    }
+
+    /// Such a burst is over, which took so long.
+    pub(crate) fn spent_early(&self, words: Option<u32>, burst_ns: f64) {
+        self.early_ns.fetch_add(burst_ns as u64, Ordering::Relaxed);
+        self.burst_ns.fetch_add(burst_ns as u64, Ordering::Relaxed);
+        match words {
+            Some(words) => {
+                self.bursts[Kind::Counts as usize].fetch_add(1, Ordering::Relaxed);
+                self.written.fetch_add(words.into(), Ordering::Relaxed);
+            }
+            None => _ = self.dropped.fetch_add(1, Ordering::Relaxed),
+        }
     }
 
     /// Whether a burst may begin now.
@@ -227,7 +259,7 @@ impl Budget {
         self.has_credit() && self.account().owed_ns == 0.0
     }
 
-    /// Whether something as dear as that may be compiled although something is owed: what is cheap and comes all the time must not keep it waiting for ever. So no more is ever owed than twice what one compile takes.
+    /// Whether something as dear as that may be compiled although something is owed: what is cheap and comes all the time must not keep it waiting for ever. So no more is ever owed than about twice what one such compile takes.
     pub(crate) fn may_owe(&self, cost: Duration) -> bool {
         self.has_credit() && self.account().owed_ns < cost.as_nanos() as f64
     }
@@ -454,6 +486,19 @@ mod tests {
         let (later, steady) = (stats.later_percent.unwrap(), stats.steady_percent.unwrap());
         assert!((3.19..3.21).contains(&later) && (1.99..2.01).contains(&steady), "{stats:?}");
         assert!((2999.0..3010.0).contains(&stats.steady_ms) && (11.5..11.7).contains(&stats.cost_percent), "{stats:?}");
+    }
+
+    #[test]
+    fn bursts_before_the_first_compile_have_a_share_of_their_own() {
+        let budget = Budget::new(1.0);
+        assert!(budget.has_early_credit());
+        // (a tenth of a second's share is 1 ms)
+        budget.spent_on_early_form(0.6e6);
+        budget.spent_early(Some(100), 0.6e6);
+        let stats = budget.stats(Duration::from_secs(1));
+        assert!(!budget.has_early_credit() && budget.has_credit(), "{stats:?}");
+        assert_eq!((stats.count_bursts, stats.words, stats.burst_ms, stats.compile_ms), (1, 100, 0.6, 0.6));
+        assert!(!Budget::new(0.0).has_early_credit());
     }
 
     #[test]

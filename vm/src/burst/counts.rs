@@ -6,7 +6,7 @@ use super::finish::{Ring, say_calls, say_window};
 use super::sequences::Sequences;
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
-use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
+use lwp_feedback::class::{BURST_EARLY, BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +77,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         unsafe { store_programmed(ring.lwpcb, ip, u32::from(class.imm16(detail)), data1, data2) };
     };
     sequences.say(say);
+    let early = if open.early { BURST_EARLY } else { 0 };
     let (mut functions, mut last) = (BTreeSet::new(), None);
     for (base, counts) in tables {
         let Some((_, table)) = probes.table(base) else { continue };
@@ -85,7 +86,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
             let passed = u64::from(passed);
             let detail = match site.kind {
                 ProbeKind::Branch => {
-                    say(site.ip, SiteClass::BurstSite, BURST_SITE_BRANCH, 0, passed | u64::from(taken) << 32);
+                    say(site.ip, SiteClass::BurstSite, BURST_SITE_BRANCH | early, 0, passed | u64::from(taken) << 32);
                     continue;
                 }
                 ProbeKind::Call(callee) => {
@@ -93,7 +94,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                         *calls.entry(callee).or_default() += passed as u32;
                     }
                     // SAFETY: the caller's promise.
-                    unsafe { say_calls(site.ip, callee, passed as u32, ring) };
+                    unsafe { say_calls(site.ip, callee, passed as u32, early, ring) };
                     continue;
                 }
                 ProbeKind::Return | ProbeKind::ReturnOf => {
@@ -109,10 +110,10 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                 }
                 ProbeKind::Select | ProbeKind::Load | ProbeKind::Begin | ProbeKind::TailCall => continue,
             };
-            say(site.ip, SiteClass::BurstSite, detail, words::value_class(site.kind).unwrap_or(0).into(), passed);
+            say(site.ip, SiteClass::BurstSite, detail | early, words::value_class(site.kind).unwrap_or(0).into(), passed);
         }
         if let Some(ip) = rounds_ip {
-            say(ip, SiteClass::BurstRounds, 0, returns, rounds);
+            say(ip, SiteClass::BurstRounds, early, returns, rounds);
             functions.insert((table.module, table.function));
             last = Some(ip);
         }

@@ -235,7 +235,7 @@ pub(crate) unsafe fn finish(
     sequences.say(say);
     for &(site, callee, count) in calls.values() {
         // SAFETY: the caller's promise.
-        unsafe { say_calls(site.ip, callee, count, ring) };
+        unsafe { say_calls(site.ip, callee, count, 0, ring) };
     }
     for &(ip, count, returns, _) in seen_rounds.values() {
         say(ip, SiteClass::BurstRounds, 0, returns, count);
@@ -249,12 +249,12 @@ pub(crate) unsafe fn finish(
     whole.then(|| seen_rounds.into_values().map(|(_, _, _, function)| function).collect())
 }
 
-/// Stores how often a direct call was made in a burst.
+/// Stores how often a direct call was made in a burst. `early`: the bit that says so of the burst, or 0.
 ///
 /// # Safety
 /// As [`finish`].
-pub(super) unsafe fn say_calls(ip: u64, callee: u32, count: u32, ring: &Ring<'_>) {
-    let imm16 = SiteClass::BurstSite.imm16(BURST_SITE_CALL);
+pub(super) unsafe fn say_calls(ip: u64, callee: u32, count: u32, early: u8, ring: &Ring<'_>) {
+    let imm16 = SiteClass::BurstSite.imm16(BURST_SITE_CALL | early);
     // SAFETY: the caller's promise.
     unsafe { store_programmed(ring.lwpcb, ip, imm16.into(), 0, u64::from(count) | u64::from(callee) << 32) };
 }

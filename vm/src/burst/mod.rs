@@ -179,6 +179,8 @@ pub(crate) struct Open {
     pub(crate) joint: bool,
     /// What is called takes part whether it had a form for that or not.
     pub(crate) followed: bool,
+    /// The function has no code yet, and the burst is over when it returns.
+    pub(crate) early: bool,
     /// Timed loads bring the registers.
     pub(crate) registers: bool,
     /// Time stamp of the latest entry; 0 while other code runs.

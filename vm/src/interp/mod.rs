@@ -52,6 +52,10 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
                 exec.end();
                 return runtime::call_function(own_function(context, function), context, slots).map(|()| Next::Done);
             }
+            let entry = match (*exec.code).form_to_call(context, function) {
+                Some(watched) if ops::enter_frame(&mut exec, exec.first_frame, sp, watched) => (*watched).ops.as_ptr(),
+                _ => entry,
+            };
             exec.run(entry);
         }
         exec.end();

@@ -774,8 +774,20 @@ impl ModuleCode {
         self.bursts.under_way.since.store(began, Ordering::Relaxed);
         self.bursts.under_way.store.store(state.id + 1, Ordering::Relaxed);
         let followed = joint && kind != Kind::Loads && self.follows_calls();
-        burst.open =
-            Some(Open { kind, version, offset, function, joint, followed, registers, running_since: began, ticks: 0, began, waited_us });
+        burst.open = Some(Open {
+            kind,
+            version,
+            offset,
+            function,
+            joint,
+            followed,
+            early: false,
+            registers,
+            running_since: began,
+            ticks: 0,
+            began,
+            waited_us,
+        });
         // SAFETY: the running store's LWPCB is this thread's ring.
         unsafe { refresh_core_id(state.context.lwpcb.cast()) };
         state.context.burst_index = 0;
@@ -852,9 +864,13 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             unsafe { self.end_of_joint(context, seen) };
         }
-        let burst_ns = if open.offset == AT_ENTRY || open.joint {
+        let burst_ns = if open.offset == AT_ENTRY || open.joint || open.early {
             // Of interpreting, the whole time, with what it called; where calls are followed most of that writes words.
-            let most = if open.followed { MOST_WATCHED_NS.min(WATCHED_NS + written as f64 * WATCHED_WORD_NS) } else { MOST_WATCHED_NS };
+            let most = if open.followed || open.early {
+                MOST_WATCHED_NS.min(WATCHED_NS + written as f64 * WATCHED_WORD_NS)
+            } else {
+                MOST_WATCHED_NS
+            };
             written as f64 * BODY_WORD_NS + (watched_ticks as f64 * ns_per_tick).min(most)
         } else {
             open.ticks as f64 * ns_per_tick
@@ -864,6 +880,9 @@ impl ModuleCode {
             burst_ns: burst_ns as u64,
             model_ns: model_ns as u64,
         });
+        if open.early {
+            return self.shared.budget.spent_early(read.map(|_| written as u32), burst_ns + model_ns);
+        }
         self.shared.budget.spent(open.kind, open.followed, read.map(|_| written as u32), burst_ns, model_ns);
         // (the records of the others' ends wake the monitor; where calls are followed the next question is not due yet)
         if open.kind == Kind::Counts && self.bursts.eager.load(Ordering::Relaxed) && !self.follows_calls() {
@@ -952,6 +971,9 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 };
                 if own {
                     open.pause(ticks());
+                }
+                if open.early {
+                    return 0; // it goes on at the next call
                 }
                 code.returned(function, began);
                 for offset in again {

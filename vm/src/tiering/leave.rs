@@ -129,10 +129,11 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
             code.counters[own].store(0, Ordering::Relaxed);
             return;
         }
-        if !code.looks_on(function) {
+        if !code.looks_on(function) && !code.begin_early(context, function, FUNCTION_ENTRY) {
             let ip = code.bytecode(function).address_range().start;
             code.hot(context, function, FUNCTION_ENTRY, ip, false);
         }
+        code.go_on_early(context, function);
     }
 }
 
@@ -151,9 +152,12 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
                 code.found(&astray);
             }
             code.count_anew(function);
-        } else if !code.looks_on(function) {
-            let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, false);
+        } else {
+            if !code.looks_on(function) && !code.begin_early(context, function, offset) {
+                let ip = code.bytecode(function).address_range().start;
+                code.hot(context, function, offset, ip, false);
+            }
+            code.go_on_early(context, function);
         }
         loop_entry(context, code, function, offset)
     }

@@ -10,7 +10,7 @@ use crate::bytecode::{Bytecode, Op};
 use crate::code::{Entrance, Tier};
 use crate::engine::Shared;
 use crate::timeline::Pulse;
-use lwp_feedback::class::SiteClass;
+use lwp_feedback::class::{BURST_EARLY, SiteClass};
 use lwp_feedback::codemap::{Resolved, Tier as CodeTier};
 use lwp_feedback::layout::Record;
 use lwp_feedback::monitor::{self, Haste, Hot, RingId};
@@ -287,7 +287,7 @@ impl monitor::Listener for Listener {
             return;
         }
         if event.kind == SiteClass::BurstRounds {
-            if !shared.follows.load(Ordering::Relaxed) {
+            if !shared.follows.load(Ordering::Relaxed) || event.detail & BURST_EARLY != 0 {
                 return;
             }
             for code in shared.modules(event.function.module) {

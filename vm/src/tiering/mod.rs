@@ -35,6 +35,7 @@ mod compose;
 pub(crate) mod cost;
 mod difference;
 mod drift;
+mod early;
 mod edges;
 mod entries;
 mod leave;
@@ -115,6 +116,10 @@ struct FunctionCode {
     asked_at: AtomicU64,
     /// Records counted many calls of it, where calls are followed: none takes long.
     called_often: AtomicBool,
+    /// Bursts that it had in the interpreter before it was compiled.
+    early: AtomicU32,
+    /// Whether tier-2 code of it was asked for: later code has the plan that is in force.
+    first_planned: AtomicBool,
 }
 
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use crate::shape::shape;
 use crate::timeline::What;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
-use lwp_feedback::policy::{self, Decision, Plan, Refusal};
+use lwp_feedback::policy::{self, Budgets, Decision, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, FunctionShape, FunctionSnapshot, NotInlinable, Snapshot};
 use lwp_feedback::profilefile::{RecordValues, SavedLoss, SavedProfile, SavedVersion};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +55,24 @@ impl ModuleCode {
         plan
     }
 
+    /// A plan is carried out: what it adds counts in those to come.
+    pub(super) fn note_growth(&self, plan: &Plan) {
+        lock(&self.planning.grown).insert(plan.function.func, self.growth(plan));
+    }
+
     /// What the policy wants of a function, whatever is made of it.
     fn ask_policy(&self, function: u32) -> Option<Arc<Plan>> {
+        let id = FunctionId { module: self.key, func: function };
+        self.ask_policy_within(function, &self.shared.config.budgets, || self.shared.profile.function(id))
+    }
+
+    /// The same within other limits and of another profile.
+    pub(super) fn ask_policy_within(
+        &self,
+        function: u32,
+        budgets: &Budgets,
+        profile: impl FnOnce() -> Option<FunctionSnapshot>,
+    ) -> Option<Arc<Plan>> {
         // A plan file is all there is; it is looked at where code is compiled.
         if self.shared.config.feedback == FeedbackPolicy::Off || self.shared.config.plans.is_some() {
             return None;
@@ -66,11 +82,11 @@ impl ModuleCode {
             let plan = Plan { function: id, decisions: decisions.clone() };
             return (!plan.decisions.is_empty()).then(|| Arc::new(plan));
         }
-        let profile = self.shared.profile.function(id)?;
+        let profile = profile()?;
         let at = Latest { records: profile.records, shifts: self.shared.profile.shifts(id), plan: None };
         let mut snapshot = self.snapshot_of(vec![profile]);
         snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
-        let (plans, refusals) = policy::ask(&*self.shared.config.policy, &snapshot, &self.shared.config.budgets);
+        let (plans, refusals) = policy::ask(&*self.shared.config.policy, &snapshot, budgets);
         let refused = refusals.len();
         self.published().refusals.insert(function, refusals);
         // A policy may be anyone's: only what it says about this function is taken.

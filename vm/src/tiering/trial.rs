@@ -176,6 +176,8 @@ impl ModuleCode {
             let mut state = self.trials.lock();
             if state.is_asked(function) {
                 state.held_up.insert(function);
+                // What waits promises what is known now. (CPython's evaluation loop waited behind forty small functions with the 11 calls that it was first asked for, while 64 decisions were known.)
+                self.renew(&mut state, function, &wanted);
                 return; // asked again at its end
             }
             state.held_up.remove(&function);

@@ -178,9 +178,9 @@ impl ModuleCode {
             Tier::Baseline | Tier::Instrumented => None,
             Tier::Optimizing if self.tries() => self.adopted(function).or_else(|| {
                 // It won its trials then.
-                let saved = self.saved_plan(function);
-                self.adopt(function, saved.clone());
-                saved
+                let plan = self.saved_plan(function).or_else(|| self.first_plan(function));
+                self.adopt(function, plan.clone());
+                plan
             }),
             Tier::Optimizing => self.composed(function, self.planned(function)),
         };

@@ -74,6 +74,16 @@ impl Watched {
         self.code
     }
 
+    /// The number that names it.
+    pub(super) fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Whether a burst can begin in it, there ([`AT_ENTRY`], or a loop's offset).
+    pub(super) fn can_begin(&self, offset: u32) -> bool {
+        offset == AT_ENTRY || self.code.has_loop(offset)
+    }
+
     /// The loops in a loop.
     fn inside(&self, offset: u32) -> impl Iterator<Item = u32> {
         let end = self.code.loops.iter().find(|of| of.start == offset).map_or(0, |of| of.end);
@@ -429,9 +439,11 @@ pub(crate) unsafe fn watched_enough(context: *mut VmContext, function: u32, offs
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
+        let early = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.early);
         code.end_burst(context);
         let entry = super::leave::loop_entry(context, code, function, offset);
-        if entry.is_null() {
+        // (what has no code at all is where it belongs)
+        if entry.is_null() && !early {
             code.look_for_loops(function);
             code.went_astray(function, offset);
             if let Some(burst) = &mut (*store_state(context)).burst {

@@ -358,7 +358,9 @@ unsafe fn call_own_slowly(regs: &mut Regs, function: u32, base: Slot) -> Flow {
             let functions = (*exec).context.byte_offset((*exec).functions_place as isize).cast::<VmFunc>();
             return call_out(regs, functions.add(own as usize), base);
         }
-        let code: *const Bytecode = (*(*exec).code).bytecode(function);
+        // (a burst may just have begun)
+        let code = (*(*exec).code).form_to_call((*exec).context, function);
+        let code = code.unwrap_or_else(|| (*(*exec).code).bytecode(function));
         if push_frame(regs, code, base) { Flow::Next } else { regs.trap(TrapCode::StackOverflow) }
     }
 }
@@ -607,13 +609,34 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> A
         }
         let code = (*(*exec).frame).code;
         let function = (*code).function;
-        if (*code).is_watched() {
+        if (*code).is_watched() && !(*(*exec).code).counts_early(function) {
             // Its rounds are the burst's.
             (*(*exec).code).count_anew(function);
             return AtLoop::Continue;
         }
         let entry = tiering::hot_loop(context, function, offset);
+        if entry.is_null()
+            && let Some(watched) = (*(*exec).code).form_to_call(context, function)
+        {
+            return go_on_in(exec, watched, offset);
+        }
         enter_code(exec, offset, entry)
+    }
+}
+
+/// Goes on with the running frame, which is at the header of a loop, in its function's watched form, if there is room for that.
+unsafe fn go_on_in(exec: *mut Exec, watched: *const Bytecode, offset: u32) -> AtLoop {
+    // SAFETY: as `at_loop`; at a loop's point the frame is canonical in both forms, whose points are the same.
+    unsafe {
+        let frame = (*exec).frame;
+        let room = (*exec).values_end.offset_from((*frame).sp) as usize;
+        match (*watched).pc_at(offset) {
+            Some(pc) if (*watched).frame_slots as usize <= room => {
+                (*frame).code = watched;
+                AtLoop::Left((*watched).ops.as_ptr().add(pc as usize))
+            }
+            _ => AtLoop::Continue,
+        }
     }
 }
 
