@@ -253,18 +253,16 @@ fn what_is_on_trial_takes_part_in_bursts() {
         let mut config = EngineConfig { timeline: true, ..EngineConfig::default() };
         config.trials.try_same = true;
         // A trial takes a few hundred milliseconds, in which a busy machine may not get to ask.
-        let (began, mut lasted) = (Instant::now(), 0);
+        let began = Instant::now();
         while began.elapsed() < Duration::from_secs(20) {
             let mut guest = Guest::new(&engine(config.clone()), GUEST);
             let record = guest.until_tried(function, name, &[u64::from(ROUNDS)], rounds);
             let bursts = bursts_on_trial(&guest, function);
-            lasted += u32::from(record.judgement.pairs > 16);
             if bursts > 0 && record.judgement.pairs > 16 {
                 break;
             }
         }
-        // A processor may tell two copies of the same code apart by where they stand (a Zen 5 guest for an hour: 0.42 to 0.49, each time): then each trial is over after a millisecond, and no burst can be in it.
-        assert!(lasted == 0 || began.elapsed() < Duration::from_secs(20), "no burst of {name} in {lasted} trials");
+        assert!(began.elapsed() < Duration::from_secs(20), "no burst of {name}");
     }
 }
 

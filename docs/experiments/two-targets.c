@@ -5,7 +5,7 @@
 // A loop calls one of two copies of a function, which change places every 25,000 calls (some 50 us), in random order within pairs of blocks; the first quarter of a block is not
 // counted. Printed is the second copy's time over the first one's: median and quartiles of 200 pairs.
 //   pointer: the loop calls a small piece of code that jumps through a pointer, which changes.
-//   jump:    the loop calls a small piece of code whose direct jump is rewritten.
+//   jump:    the loop calls a small piece of code whose direct jump is rewritten. It stands in the same aligned 16 MiB as the first copy, as the second one, or as neither.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-enum { CALLS = 25000, PAIRS = 200 };
+enum { CALLS = 25000, PAIRS = 200, PERIOD = 16 << 20 };
 
 // push rbp; mov rbp, rsp; lea eax, [rdi + 1]; mov rsp, rbp; pop rbp; ret
 static const uint8_t leaf[] = {0x55, 0x48, 0x89, 0xe5, 0x8d, 0x47, 0x01, 0x48, 0x89, 0xec, 0x5d, 0xc3};
@@ -36,10 +36,11 @@ __attribute__((noinline)) static unsigned run(unsigned calls, unsigned x) {
 
 static int ascending(const void *a, const void *b) { return (*(double *)a > *(double *)b) - (*(double *)a < *(double *)b); }
 
-static void measure(const char *name, int jumps, size_t apart) {
+static void measure(const char *name, int jumps, size_t gate_at) {
     uint8_t *memory = mmap(0, 256 << 20, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) exit(1);
-    uint8_t *copies[2] = {memory + 0x1a40, memory + 0x1a40 + apart}, *gate = memory + apart / 2;
+    uint8_t *aligned = (uint8_t *)(((uintptr_t)memory + PERIOD - 1) & ~(uintptr_t)(PERIOD - 1));
+    uint8_t *copies[2] = {aligned + 0x1a40, aligned + 0x1a40 + PERIOD}, *gate = aligned + gate_at;
     for (int it = 0; it < 2; it++) memcpy(copies[it], leaf, sizeof leaf);
     void *volatile *where = &slot;
     memcpy(by_pointer + 5, &where, 8);
@@ -63,14 +64,16 @@ static void measure(const char *name, int jumps, size_t apart) {
         if (pair >= 0) ratios[pair] = took[1] / took[0];
     }
     qsort(ratios, PAIRS, sizeof *ratios, ascending);
-    printf("%-8s %4zu MiB apart: %.4f (%.4f to %.4f)%s\n", name, apart >> 20, ratios[PAIRS / 2], ratios[PAIRS / 4], ratios[3 * PAIRS / 4], x == 1 ? " " : "");
+    printf("%-20s %.4f (%.4f to %.4f)%s\n", name, ratios[PAIRS / 2], ratios[PAIRS / 4], ratios[3 * PAIRS / 4], x == 1 ? " " : "");
     munmap(memory, 256 << 20);
 }
 
 int main(void) {
     srand((unsigned)time(0));
     for (int run = 0; run < 3; run++) {
-        measure("pointer", 0, 16 << 20);
-        measure("jump", 1, 16 << 20);
+        measure("pointer", 0, PERIOD / 2);
+        measure("jump, by the first", 1, PERIOD / 2);
+        measure("jump, by the second", 1, PERIOD + PERIOD / 2);
+        measure("jump, by neither", 1, 2 * PERIOD + PERIOD / 2);
     }
 }

@@ -46,10 +46,12 @@ impl PlacedGate {
 }
 
 impl Gate {
-    /// Places it, leading to code at an address: half a [`PERIOD`] from that, and from what it is compared with.
-    pub(crate) fn placed(self, to: usize) -> Result<PlacedGate, String> {
+    /// Places it, leading to code at an address, as far from that as from what it is compared with: half a [`PERIOD`] in the lower bits, and in another stretch of so many bytes than either.
+    pub(crate) fn placed(self, to: usize, compared_with: Option<usize>) -> Result<PlacedGate, String> {
+        let arms = [to, compared_with.unwrap_or(to)];
         // (where the reservation is small there may be no such place)
-        let mut block = CodeBlock::beside(BYTES, (to + PERIOD / 2) & !(ALIGNMENT - 1)).or_else(|_| CodeBlock::new(BYTES, ALIGNMENT))?;
+        let mut block = CodeBlock::beside_but_apart(BYTES, (to + PERIOD / 2) & !(ALIGNMENT - 1), &arms)
+            .or_else(|_| CodeBlock::new(BYTES, ALIGNMENT))?;
         block.fill(0, &self.code(block.address(), to));
         Ok(PlacedGate(block))
     }

@@ -100,7 +100,7 @@ impl PlacedCode {
             Some(detour) => block.fill(detour.begins(), &[detour.code(begins), bytes].concat()),
             None => block.fill(begins, &bytes),
         }
-        let gate = front.gate.map(|gate| gate.placed(block.address() + begins)).transpose()?;
+        let gate = front.gate.map(|gate| gate.placed(block.address() + begins, other)).transpose()?;
         let placed = Box::new(PlacedCode {
             block,
             begins,
