@@ -67,7 +67,6 @@ fn keeps(machine: &vm::engine::EngineConfig) -> bool {
     !machine.measure
         && !machine.deterministic
         && machine.plans.is_none()
-        && machine.profiles.is_empty()
         && machine.delivery.is_none()
         && machine.feedback_scope == usual.feedback_scope
         && machine.source == usual.source

@@ -1,9 +1,13 @@
 //! Machine code that outlives its process: the cache and precompiled modules. Two engines stand for two processes.
 
 use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store, TierPolicy, TypedFunc, WarmFunction};
+use lwp_feedback::policy::{Because, Decision, LikelyDecision, SpecializeDecision};
+use lwp_feedback::profile::Snapshot;
+use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vm::code::Tier;
 
@@ -331,6 +335,41 @@ fn the_second_process_starts_with_the_code_of_the_first() {
     let engine = Engine::new(&config).unwrap();
     let module = Module::new(&engine, PROGRAM).unwrap();
     assert_eq!(run(&engine, &module), (first, 0));
+}
+
+/// A profile's plan is what `run`'s code is made to where the code that is there lacks much of it; that serves until then. Otherwise what is there does.
+#[test]
+fn a_profile_takes_what_is_kept_and_replaces_what_lacks_its_plan() {
+    let directory = tempfile::tempdir().unwrap();
+    let (expected, _) = in_process(directory.path());
+    let first = engine(Some(directory.path()));
+    let module = Module::new(&first, PROGRAM).unwrap();
+    let module = &module.loaded().module;
+    let offset = module.bodies[1].start as u32;
+    let small = Decision::Layout(LikelyDecision { offset: offset + 1, likely: true, because: Because::default() });
+    let large = Decision::Specialize(SpecializeDecision { offset, parameter: 0, value: 1000, because: Because::default() });
+    for (decisions, is_made) in [(vec![], false), (vec![small], false), (vec![large], true)] {
+        let snapshot = Snapshot { module: module.hash, ..Snapshot::default() };
+        let compiled = vec![SavedVersion { func: 1, loop_offset: None, decisions: decisions.clone() }];
+        let profile = SavedProfile::new(snapshot, compiled, Vec::new(), RecordValues::All);
+        let mut config = Config::new();
+        // (nothing is asked of the policy, so what is new is of the profile)
+        config.cache(Some(CacheDirectory::new(directory.path()))).hot_threshold(1_000_000);
+        config.machine().profiles.push(Arc::new(profile));
+        let second = Engine::new(&config).unwrap();
+        let module = Module::new(&second, PROGRAM).unwrap();
+        assert_eq!(run(&second, &module).0, expected, "with {decisions:?}");
+        let versions = module.loaded().code.versions();
+        let plans = |made: bool| -> Vec<bool> {
+            let of_run =
+                versions.iter().filter(|it| it.function == 1 && it.tier == Tier::Optimizing && (it.compile_time > Duration::ZERO) == made);
+            of_run.map(|it| it.plan.as_ref().is_some_and(|plan| plan.decisions == decisions)).collect()
+        };
+        assert_eq!(plans(false).len(), 1, "what is kept serves first");
+        assert_eq!(plans(true), vec![true; usize::from(is_made)], "with {decisions:?}");
+        // (an engine that ends saves what it made)
+        std::mem::forget((second, module));
+    }
 }
 
 #[test]

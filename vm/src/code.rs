@@ -554,6 +554,10 @@ pub trait Compiler: Send + Sync {
     }
     /// A trial's candidate has won, which took that long to compile: it is what lasts of its function from now on.
     fn keep(&self, _request: &CompileRequest, _code: &CompiledCode, _took: Duration) {}
+    /// What made the body of a function that is [kept](Compiler::kept) from an earlier process.
+    fn kept_request(&self, _module: &Arc<Module>, _function: u32) -> Option<CompileRequest> {
+        None
+    }
     /// A function's body kept from an earlier process, and the request that made it.
     fn kept(&self, _module: &Arc<Module>, _function: u32) -> Option<(CompileRequest, CompiledCode)> {
         None

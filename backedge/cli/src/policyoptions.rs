@@ -82,7 +82,7 @@ pub struct KeepOptions {
 impl KeepOptions {
     /// Whether any of them wants to see what the run records.
     pub fn watches(&self) -> bool {
-        self.leaves() || self.profile_use.is_some() || !self.event_source.is_empty()
+        self.leaves() || !self.event_source.is_empty()
     }
 
     /// Whether something is written when the run is over.

@@ -308,6 +308,11 @@ impl Compiler for KeepingCompiler {
         self.known(digest)?.archive.as_ref().map(|archive| archive.loops().clone())
     }
 
+    fn kept_request(&self, module: &Arc<Module>, function: u32) -> Option<CompileRequest> {
+        let kept = self.known(&module.digest)?;
+        Some(kept.archive.as_ref()?.entry(function)?.request(module))
+    }
+
     fn kept(&self, module: &Arc<Module>, function: u32) -> Option<(CompileRequest, CompiledCode)> {
         let kept = self.known(&module.digest)?;
         let archive = kept.archive.as_ref()?;

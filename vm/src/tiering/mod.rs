@@ -406,10 +406,17 @@ impl ModuleCode {
         }
         match self.place(&request, code, Duration::ZERO, false) {
             Ok(version) => {
-                self.adopt(function, version.plan.clone());
+                // (a profile's plan that it lacks much of, if there is one: see `start_with`)
+                let wanted = self.adopted(function).is_some();
+                if !wanted {
+                    self.adopt(function, version.plan.clone());
+                }
                 self.link(version, request.countdowns);
                 if request.tier == Tier::Optimizing {
                     self.note_kept(function);
+                    if wanted {
+                        self.replace_optimized(function);
+                    }
                 }
             }
             Err(error) => tracing::debug!(function, %error, "kept code not used"),

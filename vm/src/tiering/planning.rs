@@ -4,6 +4,7 @@
 //! policy's refusals for the report.
 
 use super::ModuleCode;
+use super::difference::{are_small, fresh};
 use crate::code::{Entrance, Tier};
 use crate::engine::{FeedbackPolicy, lock};
 use crate::shape::shape;
@@ -210,6 +211,7 @@ impl ModuleCode {
                 self.start_without(lost.func, std::iter::once(lost.decision.clone()));
             }
         }
+        let bodies: BTreeSet<u32> = profile.compiled.iter().filter(|it| it.loop_offset.is_none()).map(|it| it.func).collect();
         let mut asked = BTreeSet::new();
         for version in &profile.compiled {
             let function = version.func;
@@ -218,31 +220,48 @@ impl ModuleCode {
             }
             let entrance = match version.loop_offset {
                 None => Entrance::Body,
+                // Who calls a function whose body is there needs no entrance at its loops, and one that is in it before that asks as ever: half of the compiles that a profile of Yosys asked for.
+                Some(_) if bodies.contains(&function) => continue,
                 Some(offset) if self.shape(function).loops.iter().any(|it| it.offset == offset) => Entrance::Loop(offset),
                 Some(_) => continue,
             };
+            let plan = self.given_plan(function, version.decisions.clone());
+            let kept = self.kept_plan(function);
+            // Code that is there already and lacks little of the plan is as good: it comes at the first call, with its own.
+            if kept.as_ref().is_some_and(|kept| are_small(&fresh(kept, plan.as_ref().map_or(&[], |plan| &plan.decisions)))) {
+                continue;
+            }
             // Of a function's entrances the first with a plan speaks for all.
             if self.tries() {
                 // It won there: it is where this process starts, and what is decided besides is tried as ever.
                 if self.adopted(function).is_none()
-                    && let Some(plan) = self.given_plan(function, version.decisions.clone())
+                    && let Some(plan) = plan
                 {
                     self.adopt(function, Some(Arc::new(plan)));
                 }
             } else {
-                let decisions = self.given_plan(function, version.decisions.clone()).map_or(Vec::new(), |plan| plan.decisions);
                 let mut saved = lock(&self.planning.saved);
-                let plan = saved.entry(function).or_default();
-                if plan.is_empty() {
-                    *plan = decisions;
+                let saved = saved.entry(function).or_default();
+                if saved.is_empty() {
+                    *saved = plan.map_or(Vec::new(), |plan| plan.decisions);
                 }
             }
-            if asked.insert((function, version.loop_offset)) {
-                // Tier 1 goes first in the queue, and is what waits for the slower compile.
-                self.request(function, entrance, Tier::Baseline, false);
+            // What is kept serves until it is replaced, from the first call on.
+            if kept.is_none() && asked.insert((function, version.loop_offset)) {
+                // Where there are no templates, tier 1 goes first in the queue and is what waits for the slower compile.
+                if !self.skips_baseline() {
+                    self.request(function, entrance, Tier::Baseline, false);
+                }
                 self.request(function, entrance, Tier::Optimizing, self.measures(function));
             }
         }
+    }
+
+    /// The decisions of a body that an earlier process left optimized, if there is one.
+    fn kept_plan(&self, function: u32) -> Option<Vec<Decision>> {
+        let compiler = self.shared.compiler.as_ref().filter(|_| self.has_kept())?;
+        let request = compiler.kept_request(&self.module, function).filter(|request| request.tier == Tier::Optimizing)?;
+        Some(request.plan.map_or(Vec::new(), |plan| plan.decisions.clone()))
     }
 
     /// What the next process needs to start where this one is.
