@@ -435,7 +435,7 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         }
     }
     // Of branches, best what was only counted: of others the first ones train the model and leave no record.
-    let counted = seen_by(collected, true, |burst| burst.counted);
+    let counted = seen_by(collected, true, |burst| burst.counted && burst.joint);
     let kinds = [false, true].map(|loads| {
         // (how long a window's work would take where nothing is timed is not known of those that time)
         [true, false].map(|jointly| {
@@ -548,6 +548,17 @@ mod tests {
         let rate = 2.0 * (10.0 + 200.0) / spans;
         let branches = extrapolate(&collected, &rates).branches[&(7, 1, 1)];
         assert!((branches - 2.0 * (100.0 + rate * 500.0)).abs() < 1e-9, "{branches}");
+    }
+
+    #[test]
+    fn what_was_counted_before_a_first_compile_is_no_sample_of_the_run() {
+        let mut collected = Collected { last: 1000.0, ..Collected::default() };
+        collected.counted = BTreeMap::from([(FUNCTION, [30.0, 0.0])]);
+        collected.bursts = (1..=10).map(|nth| Burst { counted: true, ..burst(true, f64::from(nth) * 100.0, 20.0, 40.0) }).collect();
+        let of_bursts = |collected: &Collected| extrapolate(collected, &Rates::default()).branches[&(7, 1, 1)];
+        let before = of_bursts(&collected);
+        collected.bursts.insert(5, Burst { counted: true, ..burst(false, 550.0, 20.0, 400.0) });
+        assert_eq!(of_bursts(&collected), before);
     }
 
     #[test]

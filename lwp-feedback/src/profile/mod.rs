@@ -429,6 +429,10 @@ impl Profile {
         };
         let function = &mut *function;
         let early = counted.is_some_and(|detail| detail & BURST_EARLY != 0);
+        // They stay until a compile that may never come: half of the room is for the others.
+        if early && self.is_half_full() {
+            return;
+        }
         if counted.is_some_and(|detail| detail & !BURST_EARLY == BURST_SITE_CALL) {
             let (count, callee) = (record.data2() as u32, (record.data2() >> 32) as u32);
             let add = |call: &mut Call| *call = Call { callee, count: call.count.saturating_add(count.into()) };

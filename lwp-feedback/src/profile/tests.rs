@@ -83,6 +83,19 @@ fn what_was_counted_before_the_first_compile_is_for_that_one_alone() {
 }
 
 #[test]
+fn what_is_counted_before_a_compile_that_may_never_come_leaves_room() {
+    let profile = Profile::new(ProfileLimits { sites: 4, ..ProfileLimits::default() });
+    profile.expect_branches();
+    let counted = |offset, detail| {
+        profile.apply(&at(1, offset), &Record::new(EventId::PROGRAMMED, 0, SiteClass::BurstSite.imm16(detail), 0, 0, 10 | 9 << 32, 0));
+    };
+    (0..4).for_each(|offset| counted(60 + offset, BURST_SITE_BRANCH | BURST_EARLY));
+    (0..3).for_each(|offset| counted(70 + offset, BURST_SITE_BRANCH));
+    assert_eq!(profile.losses().sites_over_limit, 1, "two of the first and two of the others");
+    assert_eq!(profile.function_for_first_compile(at(1, 60).function).unwrap().branches.len(), 4);
+}
+
+#[test]
 fn counted_branches_say_which_way_and_nothing_without_event_3() {
     let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
     let counted = |passed, taken| counted_in_a_burst(&profile, BURST_SITE_BRANCH, passed, taken);

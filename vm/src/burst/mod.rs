@@ -169,6 +169,8 @@ impl Probes {
 /// A burst under way.
 pub(crate) struct Open {
     pub(crate) kind: Kind,
+    /// The module that began it.
+    pub(crate) module: u64,
     /// The version that runs.
     pub(crate) version: u32,
     /// The loop it was begun at.
@@ -336,6 +338,11 @@ impl StoreBurst {
 }
 
 impl Open {
+    /// Whether it began in that version; modules number theirs alike.
+    pub(crate) fn is_in(&self, module: u64, version: u32) -> bool {
+        self.module == module && self.version == version
+    }
+
     /// Other code goes on: the clock stops.
     pub(crate) fn pause(&mut self, now: u64) {
         if self.running_since != 0 {

@@ -597,10 +597,10 @@ impl ModuleCode {
         // SAFETY: the caller's promise; nothing else uses the store now.
         unsafe {
             let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref());
-            let open = open.map(|open| (open.version, open.joint, self.is_stale(open)));
+            let open = open.map(|open| (open.is_in(self.key, version), open.joint, self.is_stale(open)));
             match open {
                 None if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
-                Some((open, ..)) if open == version => {
+                Some((true, ..)) => {
                     self.end_burst(context);
                     self.enter_ordinary_here(context, function);
                 }
@@ -620,9 +620,9 @@ impl ModuleCode {
         }
     }
 
-    /// Whether a burst has been open for so long that it gives way to a body that is called.
+    /// Whether a burst has been open for so long that it gives way to a body that is called, or looks at what nobody asked for.
     pub(super) fn is_stale(&self, open: &Open) -> bool {
-        ticks().saturating_sub(open.began) as f64 * self.shared.ns_per_tick() > MOST_BURST_NS
+        open.early || ticks().saturating_sub(open.began) as f64 * self.shared.ns_per_tick() > MOST_BURST_NS
     }
 
     /// A loop came that was asked, while a burst is under way in which all take part: its instrumented code, which may be the one that has just polled.
@@ -669,7 +669,8 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
-        let goes_on = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.version == version);
+        let goes_on =
+            state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| !open.early && open.is_in(self.key, version));
         if goes_on && !only_joint {
             state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
             return Some(form);
@@ -775,6 +776,7 @@ impl ModuleCode {
         self.bursts.under_way.store.store(state.id + 1, Ordering::Relaxed);
         let followed = joint && kind != Kind::Loads && self.follows_calls();
         burst.open = Some(Open {
+            module: self.key,
             kind,
             version,
             offset,
@@ -928,7 +930,7 @@ impl ModuleCode {
         // SAFETY: the caller's promise.
         unsafe {
             let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref());
-            if open.is_some_and(|open| open.version == version) {
+            if open.is_some_and(|open| open.is_in(self.key, version)) {
                 self.end_burst(context);
             }
         }
@@ -954,7 +956,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 let state = &mut *store_state(context);
                 let (written, limit) = (state.context.burst_index, state.context.burst_limit);
                 let Some(open) = state.burst.as_mut().and_then(|burst| burst.open.as_mut()) else { return 0 };
-                let (own, joint, began) = (open.version == version, open.joint, open.began);
+                let (own, joint, began) = (open.is_in(code.key, version), open.joint, open.began);
                 if written >= limit {
                     if own {
                         code.end_burst(context);

@@ -111,6 +111,10 @@ const PLANNED_AFTER: u32 = 4;
 /// The same for one whose trial is dear: what is known sooner is a part of what there is to win, and the rest waits for two seconds then. (Of CPython's evaluation
 /// loop 12 calls to inline are known after 4 bursts, and 30 branches more after 8, which matter five times as much.)
 const DEAR_PLANNED_AFTER: u32 = 8;
+/// A dear trial begins with fewer bursts once the run is so many times as long as its compiles: a program with many functions shows each of them seldom. A guess.
+const DEAR_AT_ANY_RATE: u32 = 50;
+/// Bursts after which what was seen of a function's activations counts half: a program may turn to longer ones.
+const FADE_AFTER: u32 = 16;
 /// What such a trial takes. A guess.
 const DEAR: Duration = Duration::from_millis(100);
 
@@ -127,9 +131,9 @@ pub(super) struct SeenFunction {
 const RETURNS_KNOWN: u64 = 2;
 
 impl SeenFunction {
-    /// Whether enough is known to try something whose arms take that long to compile.
-    pub(super) fn suffices(&self, arms: Duration) -> bool {
-        arms < DEAR || self.bursts >= DEAR_PLANNED_AFTER
+    /// Whether enough is known to try something whose arms take that long to compile, in a program that has run for so long.
+    pub(super) fn suffices(&self, arms: Duration, ran_for: Duration) -> bool {
+        arms < DEAR || self.bursts >= DEAR_PLANNED_AFTER || ran_for >= arms * DEAR_AT_ANY_RATE
     }
 
     /// Rounds of its loops in one activation, on average, if that is known: returns and rounds are equally likely to be seen, whatever began a burst.
@@ -224,7 +228,11 @@ impl ModuleCode {
             seen.bursts = seen.bursts.saturating_add(1);
             seen.rounds = seen.rounds.saturating_add(rounds);
             seen.returns = seen.returns.saturating_add(returns.into());
-            seen.bursts >= PLANNED_AFTER && seen.bursts.is_power_of_two()
+            if seen.bursts.is_multiple_of(FADE_AFTER) {
+                (seen.rounds, seen.returns) = (seen.rounds / 2, seen.returns / 2);
+            }
+            let soon = (PLANNED_AFTER..=DEAR_PLANNED_AFTER).contains(&seen.bursts);
+            soon || seen.bursts > DEAR_PLANNED_AFTER && seen.bursts.is_power_of_two()
         };
         if plans {
             self.reconsider(function);
@@ -317,17 +325,17 @@ impl ModuleCode {
             }
             let owes = !budget.may_compile();
             let has_form = |key: &(u32, u32)| self.is_watched(key.0) && self.own(key.0).watched.get().is_some();
+            let ran_for = self.shared.started.elapsed();
+            let may_have = |key: &(u32, u32), candidate: &Candidate| {
+                let in_time = !self.is_watched(key.0) || has_form(key) || self.time_before_burst(key.0) * LEAST_PER_FORM <= ran_for;
+                candidate.named && !candidate.wanted && in_time
+            };
+            // (new dear ones keep those of middling cost waiting, for seconds; where all may owe as much as the dearest, forms take half of what bursts had, and CPython's evaluation loop had its plan a second later)
             let is_small = |key: &(u32, u32)| {
                 let takes = self.time_before_burst(key.0);
                 has_form(key) || self.is_watched(key.0) && (takes <= SMALL && budget.has_credit_for(takes) || budget.may_owe(takes))
             };
-            let ran_for = self.shared.started.elapsed();
-            let waiting = candidates.iter_mut().filter(|(key, candidate)| {
-                candidate.named
-                    && !candidate.wanted
-                    && (!owes || is_small(key))
-                    && (!self.is_watched(key.0) || has_form(key) || self.time_before_burst(key.0) * LEAST_PER_FORM <= ran_for)
-            });
+            let waiting = candidates.iter_mut().filter(|(key, candidate)| may_have(key, candidate) && (!owes || is_small(key)));
             // The time behind an event grows with the body, as what its watched form costs: such events count as those of the smallest.
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
                 let bytes = if self.is_watched(key.0) { 0 } else { self.bytes_before_burst(key.0) };
@@ -532,7 +540,8 @@ mod tests {
         let seen = |bursts, rounds, returns| SeenFunction { bursts, rounds, returns };
         assert_eq!([seen(9, 900, 1), seen(9, 900, 30)].map(|it| it.rounds_per_call()), [None, Some(30)]);
         let [cheap, dear] = [5, 400].map(Duration::from_millis);
-        assert!(seen(0, 0, 0).suffices(cheap) && seen(8, 0, 0).suffices(dear) && !seen(7, 0, 0).suffices(dear));
+        let suffices = |bursts, arms, seconds| seen(bursts, 0, 0).suffices(arms, Duration::from_secs(seconds));
+        assert!(suffices(0, cheap, 1) && suffices(8, dear, 1) && !suffices(7, dear, 19) && suffices(1, dear, 20));
     }
 
     #[test]

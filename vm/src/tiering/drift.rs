@@ -129,14 +129,20 @@ impl Memory {
     }
 }
 
+/// Samples of a branch that goes both ways from which on that speaks against what is in force. What a first plan rests on is forgotten with it, and of eight samples of a branch that goes one way in 95 of 100 every third
+/// has another among them.
+const LEAST_AGAINST: u64 = 64;
+
 /// Whether a refusal says that the profile is different, and not that a budget ended or that too little is known.
 fn speaks_against(reason: &RefusalReason) -> bool {
+    if let RefusalReason::NotLikely { samples, .. } = reason {
+        return *samples >= LEAST_AGAINST;
+    }
     matches!(
         reason.name(),
         "no-dominant-target"
             | "no-dominant-value"
             | "shares-target"
-            | "not-likely"
             | "well-predicted"
             | "rarely-misses"
             | "address-not-predictable"
@@ -233,5 +239,12 @@ mod tests {
         assert!(memory.doubtful(&base, &[], std::slice::from_ref(&well)).is_empty());
         later(&mut memory, FIRST_WAIT);
         assert_eq!(memory.doubtful(&base, &[], &[well]), base);
+    }
+
+    #[test]
+    fn a_few_samples_that_go_both_ways_speak_against_nothing() {
+        let against = |samples| speaks_against(&RefusalReason::NotLikely { share: 0.875, needed: 0.9, samples });
+        assert_eq!([8, 63, 64].map(against), [false, false, true]);
+        assert!(speaks_against(&RefusalReason::WellPredicted { share: 0.0, needed: 0.1, samples: 8 }));
     }
 }

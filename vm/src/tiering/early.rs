@@ -74,6 +74,7 @@ impl ModuleCode {
         unsafe { refresh_core_id(state.context.lwpcb.cast()) };
         let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(shared.config.ring.seed)));
         burst.open = Some(Open {
+            module: self.key,
             kind: Kind::Counts,
             version: made.version(),
             offset,
@@ -104,9 +105,12 @@ impl ModuleCode {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let Some(burst) = &mut state.burst else { return };
-        let Some(open) = burst.open.as_mut().filter(|open| open.early && open.function == function) else { return };
+        let Some(open) = burst.open.as_mut().filter(|open| open.early && open.module == self.key && open.function == function) else {
+            return;
+        };
         if state.context.burst_index < state.context.burst_limit {
             open.running_since = ticks();
+            burst.unwatch();
             burst.watch(function);
         } else if let Some(own) = self.module.defined(function) {
             // SAFETY: as above.
@@ -123,6 +127,16 @@ impl ModuleCode {
         self.sees_early() && self.compiled(function).is_null()
     }
 
+    /// The same where the function runs in its watched form: it may be another burst that it does so for.
+    ///
+    /// # Safety
+    /// As [`Self::begin_early`].
+    pub(crate) unsafe fn counts_early_in(&self, context: *mut VmContext, function: u32) -> bool {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let open = unsafe { (*store_state(context)).burst.as_ref() }.and_then(|burst| burst.open.as_ref());
+        open.is_none_or(|open| open.early) && self.counts_early(function)
+    }
+
     /// Whether functions of this module have such bursts.
     fn sees_early(&self) -> bool {
         let config = &self.shared.config;
@@ -130,14 +144,31 @@ impl ModuleCode {
         acts && self.follows_calls() && self.tries() && self.skips_baseline()
     }
 
+    /// A function is compiled to a plan that it had before: what was counted for its first plan is not wanted.
+    pub(super) fn forget_early(&self, function: u32) {
+        if self.begins_first_plan(function) {
+            self.shared.profile.function_for_first_compile(FunctionId { module: self.key, func: function });
+        }
+    }
+
+    /// Whether this is a function's first compile, of those that have first plans.
+    fn begins_first_plan(&self, function: u32) -> bool {
+        self.sees_early() && !self.own(function).first_planned.swap(true, Ordering::Relaxed)
+    }
+
     /// What the first code of a function is to be compiled to: of what the policy wants, what costs nothing while it runs.
     pub(super) fn first_plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if !self.sees_early() || self.own(function).first_planned.swap(true, Ordering::Relaxed) {
+        if !self.begins_first_plan(function) {
             return None;
         }
-        // No compile of its own has to pay, and nothing waits for more samples.
+        // No compile of its own has to pay, and nothing waits for more samples. What trials prove is to have room besides.
         let usual = &self.shared.config.budgets;
-        let budgets = Budgets { min_saves_us: 0.0, min_layout_samples: usual.min_layout_samples.min(FEWEST_SAMPLES), ..usual.clone() };
+        let budgets = Budgets {
+            min_saves_us: 0.0,
+            min_layout_samples: usual.min_layout_samples.min(FEWEST_SAMPLES),
+            max_module_growth: usual.max_module_growth / 2,
+            ..usual.clone()
+        };
         let id = FunctionId { module: self.key, func: function };
         let plan = self.ask_policy_within(function, &budgets, || self.shared.profile.function_for_first_compile(id))?;
         // (what is decided of those that it inlines holds in their copies)
@@ -147,7 +178,8 @@ impl ModuleCode {
             Decision::Inline(it) => it.direct,
             _ => false,
         };
-        let decisions: Vec<Decision> = plan.decisions.iter().filter(costs_nothing).cloned().collect();
+        let mut decisions: Vec<Decision> = plan.decisions.iter().filter(costs_nothing).cloned().collect();
+        self.retain_not_lost(function, &mut decisions);
         if decisions.is_empty() {
             return None;
         }

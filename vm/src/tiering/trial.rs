@@ -54,6 +54,15 @@ enum Place {
     Nowhere,
 }
 
+impl Place {
+    fn entrance(self) -> Option<Entrance> {
+        match self {
+            Place::At(entrance) => Some(entrance),
+            Place::Without(_) | Place::Nowhere => None,
+        }
+    }
+}
+
 impl ModuleCode {
     /// Whether plans are tried before they are kept.
     pub(super) fn tries(&self) -> bool {
@@ -93,6 +102,13 @@ impl ModuleCode {
     pub fn forget_rolled_back(self: &Arc<Self>, function: u32) {
         self.trials.lock().memory.remove(&function);
         self.reconsider(function);
+    }
+
+    /// Leaves out what a trial took back, in this process or an earlier one.
+    pub(super) fn retain_not_lost(&self, function: u32, decisions: &mut Vec<Decision>) {
+        if let Some(memory) = self.trials.lock().memory.get(&function) {
+            decisions.retain(|decision| !memory.has_lost(decision));
+        }
     }
 
     /// Trials of an earlier process took these back.
@@ -165,7 +181,7 @@ impl ModuleCode {
             }
         };
         // (asked again after so many more bursts)
-        if self.seen(function).is_some_and(|seen| !seen.suffices(self.time_of_arms(function))) {
+        if self.seen(function).is_some_and(|seen| !seen.suffices(self.time_of_arms(function), self.shared.started.elapsed())) {
             return;
         }
         let is_small = wanted.0.as_ref().is_some_and(|plan| !plan.decisions.is_empty() && are_small(&plan.decisions));
@@ -177,7 +193,7 @@ impl ModuleCode {
             if state.is_asked(function) {
                 state.held_up.insert(function);
                 // What waits promises what is known now. (CPython's evaluation loop waited behind forty small functions with the 11 calls that it was first asked for, while 64 decisions were known.)
-                self.renew(&mut state, function, &wanted);
+                self.renew(&mut state, function, Some(entrance), &wanted);
                 return; // asked again at its end
             }
             state.held_up.remove(&function);
@@ -269,9 +285,10 @@ impl ModuleCode {
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
         let long = rounds.checked_div(calls).map_or(rounds >= LOOP_ROUNDS_UNCALLED, |rounds| rounds >= LOOP_ROUNDS);
         // What is called 20 times less often than it loops has no record of a call; and in tier 2 there are no records.
-        let long = long && self.seen(function).and_then(|seen| seen.rounds_per_call()).is_none_or(|rounds| rounds >= LOOP_ROUNDS);
+        let short = self.seen(function).and_then(|seen| seen.rounds_per_call()).is_some_and(|rounds| rounds < LOOP_ROUNDS);
+        let long = long && !short;
         match hottest {
-            Some(offset) if long || !body && calls == 0 => Place::At(Entrance::Loop(offset)),
+            Some(offset) if long || !body && calls == 0 && !short => Place::At(Entrance::Loop(offset)),
             // Where calls go to tier 2 before any counter of a loop ended, nobody else asks for its entrance.
             _ if long && rounds > 0 => unlinked.filter(|_| body).map_or(Place::Nowhere, Place::Without),
             _ if body => Place::At(Entrance::Body),
@@ -294,8 +311,9 @@ impl ModuleCode {
             {
                 drop(state);
                 let wanted = self.wanted(function);
+                let entrance = self.place_to_try(function).entrance();
                 state = self.trials.lock();
-                self.renew(&mut state, function, &wanted);
+                self.renew(&mut state, function, entrance, &wanted);
             }
             if state.active.is_some() {
                 return;
@@ -404,10 +422,12 @@ impl ModuleCode {
         }
     }
 
-    /// A candidate that waited asks what would be asked now. It may have waited for seconds, in which more became known.
-    fn renew(&self, state: &mut State, function: u32, wanted: &(Option<Arc<Plan>>, Vec<Refusal>)) {
+    /// A candidate that waited asks what would be asked now, and there. It may have waited for seconds, in which more became known.
+    fn renew(&self, state: &mut State, function: u32, place: Option<Entrance>, wanted: &(Option<Arc<Plan>>, Vec<Refusal>)) {
         let Some(index) = state.waiting.iter().position(|it| it.function == function && it.whole && it.arms.is_none()) else { return };
         let Candidate { entrance, second_entrance, .. } = state.waiting[index];
+        // (the other entrance comes by itself)
+        let entrance = place.filter(|_| !second_entrance).unwrap_or(entrance);
         match self.question(state, function, entrance, wanted) {
             Some(candidate) => state.waiting[index] = Candidate { second_entrance, ..candidate },
             None => _ = state.waiting.remove(index),

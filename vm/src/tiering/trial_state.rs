@@ -1,6 +1,7 @@
 //! What a module's trials are: their configuration and records, what waits to be tried and what is on trial, and what they may cost.
 
 use super::arms::Arms;
+use super::difference::are_small;
 use super::drift::Memory;
 use super::verdict::{Judgement, Verdict};
 use crate::code::{Entrance, Padding};
@@ -141,10 +142,12 @@ impl Candidate {
         if self.arms.is_some() {
             return 0.0;
         }
-        if self.fresh.is_empty() || !self.whole {
+        // (what is doubted of much that matters little by itself is no more than that)
+        let doubts_small = !self.gone.is_empty() && self.fresh.is_empty() && are_small(&self.gone);
+        if (self.fresh.is_empty() || !self.whole) && !doubts_small {
             return f64::INFINITY;
         }
-        let because = self.fresh.iter().map(Decision::because);
+        let because = self.fresh.iter().chain(&self.gone).map(Decision::because);
         let saves = because.map(|it| (it.saves_ns - it.costs_ns) * it.samples as f64).filter(|saves| *saves > 0.0);
         // (the sum of none is -0.0, which comes after what had its turn)
         saves.sum::<f64>() + 0.0
@@ -312,7 +315,7 @@ impl Trials {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lwp_feedback::policy::{Because, SiteDecision};
+    use lwp_feedback::policy::{Because, LikelyDecision, SiteDecision};
 
     #[test]
     fn a_candidate_promises_what_it_would_have_saved_and_follow_ups_come_first() {
@@ -339,6 +342,11 @@ mod tests {
             "a hint, of which nothing was seen, comes no later than what had its turn"
         );
         assert_eq!([candidate(false, &[100]).promises(), candidate(true, &[]).promises()], [f64::INFINITY; 2]);
+        // What is doubted comes first too, but for what matters little by itself.
+        let doubted = |gone: Decision| Candidate { gone: vec![gone], ..candidate(false, &[]) }.promises();
+        let because = Because { samples: 10, saves_ns: 2.0, ..Because::default() };
+        let layout = Decision::Layout(LikelyDecision { offset: 1, likely: true, because });
+        assert_eq!([doubted(decision(&100)), doubted(layout)], [f64::INFINITY, 20.0]);
     }
 
     #[test]

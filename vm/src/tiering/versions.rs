@@ -176,7 +176,7 @@ impl ModuleCode {
         let automatic = self.shared.config.tier == TierPolicy::Auto;
         let plan = match tier {
             Tier::Baseline | Tier::Instrumented => None,
-            Tier::Optimizing if self.tries() => self.adopted(function).or_else(|| {
+            Tier::Optimizing if self.tries() => self.adopted(function).inspect(|_| self.forget_early(function)).or_else(|| {
                 // It won its trials then.
                 let plan = self.saved_plan(function).or_else(|| self.first_plan(function));
                 self.adopt(function, plan.clone());

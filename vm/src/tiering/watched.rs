@@ -310,6 +310,10 @@ impl ModuleCode {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let burst = unsafe { (*store_state(context)).burst.as_mut() };
         let open = burst.as_ref().and_then(|burst| burst.open.as_ref());
+        // (an early one is of what has no code; a loop of what has would stay in templates behind it)
+        if open.is_some_and(|open| open.early) && !self.compiled(function).is_null() {
+            return None;
+        }
         let joint = open.is_some_and(|open| open.joint);
         let times = open.is_some_and(|open| open.kind == Kind::Loads);
         let follows = self.follows_calls() && !times && (joint || open.is_none() && self.shared.config.stress.follow_calls);
@@ -371,7 +375,7 @@ impl ModuleCode {
                     self.enter_ordinary_here(context, function);
                     false
                 }
-                Some(open) if (open.version == version || open.joint) && open.kind != Kind::Loads && !full => true,
+                Some(open) if (open.is_in(self.key, version) || open.joint) && open.kind != Kind::Loads && !full => true,
                 _ => self.comes_often(function) && self.at_entry(context, function, version) == 0,
             };
             if watches && let Some(burst) = &mut (*store_state(context)).burst {
@@ -439,7 +443,8 @@ pub(crate) unsafe fn watched_enough(context: *mut VmContext, function: u32, offs
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
-        let early = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.early);
+        // (the header's look may have ended such a burst right before)
+        let early = code.counts_early(function) && !code.has_loop_code(function);
         code.end_burst(context);
         let entry = super::leave::loop_entry(context, code, function, offset);
         // (what has no code at all is where it belongs)

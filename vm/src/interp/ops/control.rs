@@ -609,7 +609,7 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> A
         }
         let code = (*(*exec).frame).code;
         let function = (*code).function;
-        if (*code).is_watched() && !(*(*exec).code).counts_early(function) {
+        if (*code).is_watched() && !(*(*exec).code).counts_early_in(context, function) {
             // Its rounds are the burst's.
             (*(*exec).code).count_anew(function);
             return AtLoop::Continue;
