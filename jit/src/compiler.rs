@@ -285,6 +285,7 @@ impl Compiler for CraneliftCompiler {
                     &mut translation.applied,
                 );
                 passes::three_way::run(&mut memory.context.func);
+                passes::swaps::run(&mut memory.context.func);
                 if let Some(general) = translation.general {
                     passes::layout::sink(&mut memory.context.func, general);
                 }

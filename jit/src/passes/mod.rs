@@ -25,6 +25,7 @@ pub(crate) mod extra;
 pub(crate) mod layout;
 pub(crate) mod loop_values;
 pub(crate) mod prefetch;
+pub(crate) mod swaps;
 pub(crate) mod three_way;
 
 /// Runs what the plan of the function with the index `planned` asks for.
