@@ -38,6 +38,9 @@ pub struct Steady {
     /// Print the trials as well
     #[arg(long)]
     pub trials: bool,
+    /// Write what the engine saw and did to FILE, as `run --report=json` does
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// The program
     pub file: PathBuf,
     /// MODE of `setup`
@@ -77,6 +80,7 @@ fn measure(options: &Steady) -> Result<()> {
     };
     let mut config = run::config(&options.engine, Some(&options.file)).map_err(failed)?;
     keep.begin(&mut config).map_err(failed)?;
+    config.machine().timeline |= options.report.is_some();
     let engine = run::engine(&config).map_err(failed)?;
     let module = Module::from_file(&engine, &options.file)?;
     let mut linker = Linker::new(&engine);
@@ -143,6 +147,11 @@ fn measure(options: &Steady) -> Result<()> {
         engine.settle();
         module.loaded().code.trials()
     });
+    if let Some(path) = &options.report {
+        engine.settle();
+        std::fs::write(path, serde_json::to_vec(&instance.report(&mut store))?)
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
     let line = serde_json::json!({
         "trials": trials,
         // As a number it would lose digits in readers that know floating point only; ours reads 64 bits.
