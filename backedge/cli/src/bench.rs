@@ -55,7 +55,7 @@ pub enum Action {
     Stalls(stalls::Stalls),
     /// Call a program's exports until they are stable and print the times (what a run starts)
     #[command(hide = true)]
-    Steady(steady::Steady),
+    Steady(Box<steady::Steady>),
     /// Start processes for a run
     #[command(hide = true)]
     Spawn,
