@@ -71,6 +71,29 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// One that is hot from now on, of which nothing was seen.
+    fn new(heat: u64, named: bool, unwatched: bool) -> Candidate {
+        Candidate {
+            hot_since: Instant::now(),
+            heat,
+            named,
+            unwatched,
+            wanted: false,
+            failed: false,
+            ready: false,
+            made: false,
+            loads: false,
+            untimed: false,
+            asked: None,
+            waiting: None,
+            turns: 0,
+            bursts: 0,
+            own: 0,
+            timed: 0,
+            astray: Duration::ZERO,
+        }
+    }
+
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     pub(super) fn is_new(&self, now: Instant) -> bool {
         let absent = self.turns.saturating_sub(self.bursts);
@@ -142,6 +165,10 @@ impl SeenFunction {
     }
 }
 
+/// What goes astray costs so many times what its loop's compile is worth before that is asked for again. Its entrance may have gone since it was asked for, and each burst would leave the rest of an activation to templates for
+/// ever.
+const ASKED_AGAIN_AFTER: u64 = 3;
+
 /// Whether of two loops of a function one stands in the other.
 fn stand_together(loops: &[LoopShape], one: u32, other: u32) -> bool {
     let holds = |outer: u32, inner: u32| loops.iter().any(|it| it.offset == outer && (it.offset..it.end).contains(&inner));
@@ -170,25 +197,8 @@ impl ModuleCode {
             if candidates.len() >= if named { MOST_CANDIDATES } else { MOST_CANDIDATES / 2 } {
                 return;
             }
-            let candidate = Candidate {
-                hot_since: Instant::now(),
-                heat: events,
-                named: named || self.is_watched(function),
-                unwatched: offset != AT_ENTRY && self.may_watch() && !self.is_watched(function),
-                wanted: false,
-                failed: false,
-                ready: false,
-                made: false,
-                loads: false,
-                untimed: false,
-                asked: None,
-                waiting: None,
-                turns: 0,
-                bursts: 0,
-                own: 0,
-                timed: 0,
-                astray: Duration::ZERO,
-            };
+            let unwatched = offset != AT_ENTRY && self.may_watch() && !self.is_watched(function);
+            let candidate = Candidate::new(events, named || self.is_watched(function), unwatched);
             candidates.insert((function, offset), candidate);
         }
         self.ready_if_made(function);
@@ -398,15 +408,25 @@ impl ModuleCode {
     /// That took so much longer. The loop is compiled once it took so long in all that this would have been worth it, as where code is hot in templates. (Their records of hot loops would not ask for it: they are few, and name
     /// loops by turns. `fft` was in templates for a seventh of its time, and CPython's evaluation loop for 70 ms in a row.)
     fn spent_astray(self: &Arc<Self>, function: u32, offset: u32, took: Duration) {
-        let astray = {
+        let times = {
             let Some(mut candidates) = try_lock(&self.bursts.candidates) else { return };
             let Some(candidate) = candidates.get_mut(&(function, offset)) else { return };
             candidate.astray = candidate.astray.saturating_add(took);
-            candidate.astray
+            let pays = self.shared.compile_costs.pays_from_templates(self.body_bytes(function), self.age.stage());
+            let times = (candidate.astray.as_nanos() as f64 / pays) as u64;
+            if times >= ASKED_AGAIN_AFTER {
+                candidate.astray = Duration::ZERO;
+            }
+            times
         };
-        if astray.as_nanos() as f64 >= self.shared.compile_costs.pays_from_templates(self.body_bytes(function), self.age.stage()) {
-            self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
+        if times == 0 {
+            return;
         }
+        // Whatever became of the code that was asked for then, there is none.
+        if times >= ASKED_AGAIN_AFTER && self.loop_code(function, offset).is_none() {
+            self.published().requested.remove(&(function, Entrance::Loop(offset), Tier::Optimizing, false));
+        }
+        self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
     }
 
     /// A loop is left to templates now.
@@ -534,6 +554,7 @@ impl ModuleCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{Engine, EngineConfig};
 
     #[test]
     fn bursts_say_how_long_activations_are_and_when_a_dear_trial_may_be_asked() {
@@ -542,6 +563,24 @@ mod tests {
         let [cheap, dear] = [5, 400].map(Duration::from_millis);
         let suffices = |bursts, arms, seconds| seen(bursts, 0, 0).suffices(arms, Duration::from_secs(seconds));
         assert!(suffices(0, cheap, 1) && suffices(8, dear, 1) && !suffices(7, dear, 19) && suffices(1, dear, 20));
+    }
+
+    #[test]
+    fn what_goes_astray_again_and_again_is_asked_for_again() {
+        let engine = Engine::new(EngineConfig { monitor_thread: false, ..EngineConfig::default() }, None).unwrap();
+        let text = "(module (func (param i32) (loop $l (br_if $l (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))))";
+        let loaded = engine.load(&wat::parse_str(text).unwrap()).unwrap();
+        let code = &loaded.code;
+        let header = code.bytecode(0).points()[0].offset;
+        lock(&code.bursts.candidates).insert((0, header), Candidate::new(1, true, false));
+        let pays = code.shared.compile_costs.pays_from_templates(code.body_bytes(0), code.age.stage());
+        let jobs = || {
+            code.spent_astray(0, header, Duration::from_nanos(pays as u64 + 1));
+            code.shared.queue.length()
+        };
+        // Asked for once; then its code is lost.
+        assert_eq!([jobs(), jobs()], [1, 1]);
+        assert_eq!([jobs(), jobs()], [2, 2]);
     }
 
     #[test]
