@@ -3,7 +3,7 @@
 //! Everything in a store lives as long as the store and never moves. Handles ([`FuncRef`] and the rest) are addresses into it: they are
 //! meaningful only with the store they came from, which the embedding API checks by the store's id.
 
-use crate::burst::StoreBurst;
+use crate::burst::{Open, StoreBurst};
 use crate::bytecode::frame::slots_of_all;
 use crate::engine::{Engine, FeedbackScope, LoadedModule};
 use crate::exception::{Exceptions, Tag};
@@ -276,6 +276,11 @@ impl Drop for StoreState {
 }
 
 impl StoreState {
+    /// The burst under way.
+    pub(crate) fn open_burst(&self) -> Option<&Open> {
+        self.burst.as_ref()?.open.as_ref()
+    }
+
     /// The engine it was made with.
     pub fn engine(&self) -> &Engine {
         &self.engine

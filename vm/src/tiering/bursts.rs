@@ -596,7 +596,7 @@ impl ModuleCode {
     pub(super) unsafe fn at_entry(&self, context: *mut VmContext, function: u32, version: u32) -> usize {
         // SAFETY: the caller's promise; nothing else uses the store now.
         unsafe {
-            let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref());
+            let open = (*store_state(context)).open_burst();
             let open = open.map(|open| (open.is_in(self.key, version), open.joint, self.is_stale(open)));
             match open {
                 None if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
@@ -669,8 +669,7 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
-        let goes_on =
-            state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| !open.early && open.is_in(self.key, version));
+        let goes_on = state.open_burst().is_some_and(|open| !open.early && open.is_in(self.key, version));
         if goes_on && !only_joint {
             state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
             return Some(form);
@@ -899,7 +898,7 @@ impl ModuleCode {
     unsafe fn end_joint(&self, context: *mut VmContext) {
         // SAFETY: the caller's promise.
         unsafe {
-            if (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.joint) {
+            if (*store_state(context)).open_burst().is_some_and(|open| open.joint) {
                 self.end_burst(context);
             }
         }
@@ -929,7 +928,7 @@ impl ModuleCode {
     pub(super) unsafe fn left_burst(&self, context: *mut VmContext, version: u32) {
         // SAFETY: the caller's promise.
         unsafe {
-            let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref());
+            let open = (*store_state(context)).open_burst();
             if open.is_some_and(|open| open.is_in(self.key, version)) {
                 self.end_burst(context);
             }

@@ -46,7 +46,7 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
-        if let Some(open) = state.burst.as_ref().and_then(|burst| burst.open.as_ref()) {
+        if let Some(open) = state.open_burst() {
             if !open.early {
                 return false;
             }
@@ -133,7 +133,7 @@ impl ModuleCode {
     /// As [`Self::begin_early`].
     pub(crate) unsafe fn counts_early_in(&self, context: *mut VmContext, function: u32) -> bool {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let open = unsafe { (*store_state(context)).burst.as_ref() }.and_then(|burst| burst.open.as_ref());
+        let open = unsafe { (*store_state(context)).open_burst() };
         open.is_none_or(|open| open.early) && self.counts_early(function)
     }
 

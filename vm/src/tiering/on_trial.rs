@@ -129,7 +129,7 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     pub(super) unsafe fn is_in_burst(&self, context: *mut VmContext) -> bool {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let open = unsafe { (*store_state(context)).burst.as_ref() }.and_then(|burst| burst.open.as_ref());
+        let open = unsafe { (*store_state(context)).open_burst() };
         open.is_some_and(|open| !self.is_stale(open))
     }
 
@@ -165,7 +165,7 @@ impl ModuleCode {
     pub(super) unsafe fn instrument_tried_body(&self, context: *mut VmContext, function: u32) -> Option<usize> {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
-        let open = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).filter(|open| !self.is_stale(open));
+        let open = state.open_burst().filter(|open| !self.is_stale(open));
         let joins = open.is_some_and(|open| open.joint) && state.context.burst_index < state.context.burst_limit;
         // SAFETY: the caller's promise.
         let begins = open.is_none() && self.shared.budget.has_credit() && unsafe { self.is_asked_jointly(context) };

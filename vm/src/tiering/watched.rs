@@ -368,7 +368,7 @@ impl ModuleCode {
         unsafe {
             let state = &*store_state(context);
             let full = state.context.burst_index >= state.context.burst_limit;
-            let open = state.burst.as_ref().and_then(|burst| burst.open.as_ref());
+            let open = state.open_burst();
             let watches = match open {
                 // Where loads are timed the interpreter has nothing to say.
                 Some(open) if open.joint && open.kind == Kind::Loads => {
